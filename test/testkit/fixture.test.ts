@@ -148,7 +148,10 @@ test("a wait of a test that has ended is refused, and its delivery is left for t
   expect(await receiver.next()).toMatchObject({ number: 1 });
 });
 
-/** The calls that a test can leave in progress, which take seconds by themselves. */
+// The next test would wait until these calls are given up, as long as a test may take.
+const patient = { seed: "held", receiptTimeoutMs: 60_000, deliveryTimeoutMs: 60_000 };
+
+/** The calls that a test can leave in progress, which take a minute by themselves. */
 const slowCalls: { what: string; begin: (sandbox: Sandbox) => Promise<Promise<unknown>[]> }[] = [
   {
     what: "an activation whose transaction a fault drops",
@@ -170,14 +173,14 @@ const slowCalls: { what: string; begin: (sandbox: Sandbox) => Promise<Promise<un
     what: "a write that a fault delays",
     async begin(sandbox) {
       await sandbox.client.GET("/v1/routing/capabilities");
-      await sandbox.faults.set("slow", { delay_ms: 8_000, count: null });
+      await sandbox.faults.set("slow", { delay_ms: 60_000, count: null });
       return [createMerchant(sandbox)];
     },
   },
   {
     what: "a given state whose writes a fault delays",
     async begin({ given, faults }) {
-      await faults.set("slow", { delay_ms: 8_000, count: null });
+      await faults.set("slow", { delay_ms: 60_000, count: null });
       return [given.merchant({ state: "pending" })];
     },
   },
@@ -185,7 +188,7 @@ const slowCalls: { what: string; begin: (sandbox: Sandbox) => Promise<Promise<un
     what: "a request whose calls of the node a fault delays",
     async begin(sandbox) {
       const point = "before_call";
-      await sandbox.faults.set({ layer: "rpc", point, action: "delay", delay_ms: 8_000, count: null });
+      await sandbox.faults.set({ layer: "rpc", point, action: "delay", delay_ms: 60_000, count: null });
       return [createMerchant(sandbox)];
     },
   },
@@ -193,7 +196,7 @@ const slowCalls: { what: string; begin: (sandbox: Sandbox) => Promise<Promise<un
     what: "a delivery that a fault delays",
     async begin({ given, faults, deliverAll }) {
       await given.merchant({ state: "pending" });
-      await faults.set({ layer: "delivery", action: "delay", delay_ms: 3_000, count: null });
+      await faults.set({ layer: "delivery", action: "delay", delay_ms: 60_000, count: null });
       return [deliverAll()];
     },
   },
@@ -204,16 +207,14 @@ const slowCalls: { what: string; begin: (sandbox: Sandbox) => Promise<Promise<un
 ];
 
 test.for(slowCalls)("the next test does not wait for $what", { tags: "thorough" }, async ({ begin }) => {
-  const pool = openPool({ seed: "held" }, "worker");
+  const pool = openPool(patient, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();
   const fresh = await first.sandbox.fingerprint();
   const begun = (await begin(first.sandbox)).map((call) => call.catch((error: unknown) => error));
   await expect.poll(() => isHeld(first.sandbox)).toBe(true);
-  const before = performance.now();
   await first.end();
   const second = await pool.lease();
-  expect(performance.now() - before).toBeLessThan(1_000);
   for (const call of begun) expect(await call).toMatchObject({ code: "not_leased" });
   expect(await second.sandbox.fingerprint()).toEqual(fresh);
   expect(second.sandbox.faults.list()).toEqual([]);
@@ -233,7 +234,7 @@ function isHeld({ faults }: Sandbox): boolean {
 test("a request that the sandbox's client has not sent does not delay the next test either", {
   tags: "thorough",
 }, async () => {
-  const pool = openPool({ seed: "held" }, "worker");
+  const pool = openPool(patient, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();
   const { faults, given, description } = first.sandbox;
@@ -246,10 +247,8 @@ test("a request that the sandbox's client has not sent does not delay the next t
     .retrying.activate(purchase)
     .catch((error: unknown) => error);
   await expect.poll(() => faults.list()[0]?.hits).toBe(1);
-  const before = performance.now();
   await first.end();
   await pool.lease();
-  expect(performance.now() - before).toBeLessThan(1_000);
   // The credential, with which it is repeated, is gone with the rest.
   expect(await activated).toMatchObject({ code: "credential_invalid" });
 });
