@@ -83,9 +83,6 @@ export interface Ports {
   readonly rpc: number;
 }
 
-/** The ports of `start`. */
-export const defaultPorts: Ports = { api: 4020, docs: 4021, control: 4022, rpc: 8545 };
-
 /** Adds the ports that a sandbox listens on. */
 export function addPortOptions(command: Command, ports: Ports): Command {
   for (const [part, port] of Object.entries(ports))

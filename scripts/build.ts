@@ -39,8 +39,11 @@ const declared = declarationsOf(Object.values(manifest.exports).filter((file) =>
 for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts")))
   if (!declared.has(join(dist, file))) rmSync(join(dist, file));
 
+// The guide is in the package as it is in the checkout.
 for (const folder of ["sandbox", "portal"])
-  for (const file of filesIn(join(root, folder)).filter((name) => !/\.ts$|tsconfig\.json$/.test(name)))
+  for (const file of filesIn(join(root, folder)).filter(
+    (name) => !/\.ts$|tsconfig\.json$|^docs\.md$/.test(name),
+  ))
     cpSync(join(root, folder, file), join(dist, folder, file));
 
 // Users name their paths below the package.

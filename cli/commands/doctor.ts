@@ -1,14 +1,9 @@
 import { styleText } from "node:util";
 import type { Command } from "commander";
+import { defaultPorts } from "../../server/documentation/at-addresses.ts";
 import { configure } from "../configuration.ts";
 import { type Finding, healthy } from "../doctor/finding.ts";
-import {
-  addPortOptions,
-  dataDirectoryOption,
-  defaultPorts,
-  jsonOption,
-  type SandboxFlags,
-} from "../shared-options.ts";
+import { addPortOptions, dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface DoctorFlags extends SandboxFlags {

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
+import { defaultPorts } from "../../server/documentation/at-addresses.ts";
 import { inFlags } from "../describe-failure.ts";
 import { addNetworkOptions } from "../network-options.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
@@ -11,7 +12,6 @@ import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "
 import {
   dataDirectoryOption,
   defaultDataDirectory,
-  defaultPorts,
   jsonOption,
   optionWithDefault,
 } from "../shared-options.ts";

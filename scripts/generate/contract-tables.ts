@@ -114,14 +114,14 @@ const count = (value: number) => value.toLocaleString("en-US");
 /** The tables of docs/contracts.md, by their names. */
 export const contractTables = { gas: gasTable(), sizes: sizesTable() };
 
-/** The figures that the prose of docs/contracts.md names, by the name in the mark around each. */
+/** The figures that the prose of docs/contracts.md names, as it names them. */
 export const contractLimits = {
-  gas_permit_saves: count(
+  gas_permit_saves: `${count(
     gasOf("TestUSDC approve, of exactly a payment") +
       gasOf("pay, after an approval of exactly that") -
       gasOf("payWithPermit, the first permit"),
-  ),
-  gas_tolerance: `${snapshot.tolerance_percent}%`,
+  )} gas`,
+  gas_tolerance: `${snapshot.tolerance_percent}% more`,
   registrar_creation: `${count(sizesOf("PurchaseRegistrar").creation)} bytes`,
   registrar_creation_most: count(codeLimits.creation),
 };

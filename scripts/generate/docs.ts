@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { stateValues } from "../../check-contract/rules/matrix/state.ts";
@@ -11,7 +11,7 @@ import { sandboxErrors } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { withoutWrappers } from "../../sandbox/lib/option-schemas.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { flaggedOptions, sandboxOptions } from "../../sandbox/options/options.ts";
-import { limitValues } from "../../server/documentation/limit-values.ts";
+import { defaultUrls } from "../../server/documentation/at-addresses.ts";
 import {
   answersTable,
   bodiesTable,
@@ -24,10 +24,8 @@ import {
 import { operations } from "../../server/operations.ts";
 import { exploreOptions } from "../../testkit/explore/options.ts";
 import { poolOperations } from "../../testkit/pool/served/pool-operations.ts";
-import { contractLimits, contractTables } from "./contract-tables.ts";
+import { contractTables } from "./contract-tables.ts";
 import { otherErrorsTable } from "./errors-table.ts";
-import { defaultUrls } from "./openapi.ts";
-import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
 
 function requestsTable(described: readonly DescribedOperation[]): string {
@@ -96,22 +94,26 @@ interface Texts {
   readonly [name: string]: string;
 }
 
+const apiTables: Texts = {
+  operations: operationsTable(operations),
+  bodies: bodiesTable(operations),
+  answers: answersTable(operations),
+  errors: errorsTable(defaultUrls.docs),
+  events: eventsTable(),
+  limits: limitsTable(),
+};
+
 const tables: { readonly [page: string]: Texts } = {
-  "api.md": {
-    operations: operationsTable(operations),
-    bodies: bodiesTable(operations),
-    errors: errorsTable(defaultUrls.docs),
-    events: eventsTable(),
-    limits: limitsTable(),
-  },
-  "check-contract.md": {
+  "portal/docs.md": apiTables,
+  "docs/api.md": apiTables,
+  "docs/check-contract.md": {
     states: markdownTable(
       ["Of", "Values"],
       Object.entries(stateValues).map(([name, values]) => [name, values.join(", ")]),
     ),
   },
-  "contracts.md": contractTables,
-  "control.md": {
+  "docs/contracts.md": contractTables,
+  "docs/control.md": {
     operations: requestsTable(
       Object.keys(controlTags).flatMap((tag) =>
         controlOperations.filter((operation) => operation.tag === tag && tag !== "Explorer"),
@@ -123,17 +125,17 @@ const tables: { readonly [page: string]: Texts } = {
       .map(({ method, path }) => `- \`${method.toUpperCase()} ${path}\``)
       .join("\n"),
   },
-  "pool.md": { operations: requestsTable(poolOperations) },
-  "rpc.md": rpcTables,
-  "tests.md": { answers: answersTable(operations) },
-  "explain.md": {
+  "docs/pool.md": { operations: requestsTable(poolOperations) },
+  "docs/rpc.md": rpcTables,
+  "docs/tests.md": apiTables,
+  "docs/explain.md": {
     mistakes: markdownTable(
       ["Name", "Mistake"],
       Object.entries(signatureMistakes).map(([name, mistake]) => [`\`${name}\``, mistake]),
     ),
   },
-  "explore.md": { options: optionsTable("testkit/explore/options.ts", exploreOptions) },
-  "options.md": {
+  "docs/explore.md": { options: optionsTable("testkit/explore/options.ts", exploreOptions) },
+  "docs/options.md": {
     options: optionsTable("sandbox/options/options.ts", sandboxOptions, "`start`"),
     errors: markdownTable(
       ["Code", "When"],
@@ -143,38 +145,26 @@ const tables: { readonly [page: string]: Texts } = {
   },
 };
 
-const limits: Texts = { ...limitValues(), ...pageLimits, ...contractLimits };
-
 /**
- * Returns a page of docs/ with its tables (between `<!-- generated:name -->` and `<!-- /generated -->`) and the limits in its prose
- * (between `<!-- limit:name -->` and `<!-- /limit -->`) as the code has them.
+ * Returns a page with its tables (between `<!-- generated:name -->` and `<!-- /generated -->`) as the code has them.
  *
- * @throws Error when the page names a table or a limit that does not exist.
- * @example fillPage("rpc.md", await readFile("docs/rpc.md", "utf8"))
+ * @throws Error when the page names a table that does not exist.
+ * @example fillPage("docs/rpc.md", await readFile("docs/rpc.md", "utf8"))
  */
 export function fillPage(name: string, page: string): string {
-  const withTables = replaceMarked(page, "generated", (table) => {
+  const marked = /<!-- generated:(\w+) -->(?:(?!<!-- generated:).)*?<!-- \/generated -->/gs;
+  return page.replaceAll(marked, (_, table: string) => {
     const text = tables[name]?.[table];
-    return text === undefined ? undefined : `\n${text}\n`;
-  });
-  return replaceMarked(withTables, "limit", (limit) => limits[limit]);
-}
-
-function replaceMarked(page: string, marker: string, textOf: (name: string) => string | undefined): string {
-  const marked = new RegExp(`<!-- ${marker}:(\\w+) -->(?:(?!<!-- ${marker}:).)*?<!-- /${marker} -->`, "gs");
-  return page.replaceAll(marked, (_, name: string) => {
-    const text = textOf(name);
-    if (text === undefined) throw new Error(`There is nothing to generate for ${marker}:${name}.`);
-    return `<!-- ${marker}:${name} -->${text}<!-- /${marker} -->`;
+    if (text === undefined) throw new Error(`There is no table ${table} for ${name}.`);
+    return `<!-- generated:${table} -->\n${text}\n<!-- /generated -->`;
   });
 }
 
-const folder = join(packageRoot(), "docs");
-const pages = (await readdir(folder)).filter((name) => name.endsWith(".md"));
+const pages = await Array.fromAsync(glob(["docs/*.md", "portal/docs.md"], { cwd: packageRoot() }));
 
-/** The pages of docs/ with their tables, and the limits that their prose names. */
+/** The pages with their tables. */
 export const files = Object.fromEntries(
   await Promise.all(
-    pages.map(async (name) => [`docs/${name}`, fillPage(name, await readFile(join(folder, name), "utf8"))]),
+    pages.map(async (page) => [page, fillPage(page, await readFile(join(packageRoot(), page), "utf8"))]),
   ),
 );

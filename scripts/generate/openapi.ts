@@ -1,16 +1,10 @@
 import { describeControl } from "../../sandbox/control/describe-control.ts";
+import { defaultUrls } from "../../server/documentation/at-addresses.ts";
 import { describeApi } from "../../server/openapi/describe-api.ts";
 import { describeDocumentation } from "../../server/openapi/describe-documentation.ts";
 import { operations } from "../../server/operations.ts";
 import { describePool } from "../../testkit/pool/served/describe-pool.ts";
 import { openapiTypes } from "./openapi-types.ts";
-
-/** The URLs of a sandbox whose start names no ports. */
-export const defaultUrls = {
-  api: "http://127.0.0.1:4020",
-  docs: "http://127.0.0.1:4021",
-  control: "http://127.0.0.1:4022",
-};
 
 const description = describeApi(operations, defaultUrls);
 const control = describeControl(defaultUrls);

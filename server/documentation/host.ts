@@ -8,7 +8,6 @@ import { sendAnswer } from "../http/answers/send.ts";
 import { toProblem } from "../http/answers/to-problem.ts";
 import type { Operation } from "../http/operation.ts";
 import { requestNames } from "../http/request/request-id.ts";
-import { apiVersion, documentationVersion } from "../http/versions.ts";
 import { escapeMarkup } from "../lib/escape-markup.ts";
 import { once } from "../lib/once.ts";
 import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
@@ -18,23 +17,13 @@ import { pageRoutes } from "../pages/page-routes.ts";
 import { assetHeaders, pageHeaders } from "../pages/security-headers.ts";
 import { linkAt, urlsAt } from "../pages/urls-at.ts";
 import type { Services, Urls } from "../services.ts";
+import { atAddresses } from "./at-addresses.ts";
 import { type DocumentSite, documentSite, isPicture, searchPath } from "./documents/document-site.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
-import { limitValues } from "./limit-values.ts";
-import { renderTemplate } from "./render-template.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./resources/fictional-purchase.ts";
 import { previewCapabilities } from "./resources/preview-capabilities.ts";
 import { type DocumentationPath, documentationResources } from "./resources/resources.ts";
-import { testVectors } from "./resources/test-vectors.ts";
 import { findShippedFile } from "./shipped-file.ts";
-import {
-  answersTable,
-  bodiesTable,
-  errorsTable,
-  eventsTable,
-  limitsTable,
-  operationsTable,
-} from "./tables.ts";
 
 interface ServedDocument {
   path: string;
@@ -142,33 +131,23 @@ function resourceBodies(
   operations: readonly Operation[],
 ): { readonly [P in DocumentationPath]: () => string } {
   const { urls } = services.settings;
-  const values = once(() => ({
-    ...addressesOf(urls),
-    program: services.deployment.programs[0]?.id ?? "",
-    api_version: apiVersion,
-    docs_version: documentationVersion,
-    operations_table: operationsTable(operations),
-    answers_table: answersTable(operations),
-    bodies_table: bodiesTable(operations),
-    errors_table: errorsTable(urls.docs),
-    events_table: eventsTable(),
-    limits_table: limitsTable(),
-    ...limitValues(),
-    ...testVectors(urls.docs),
-  }));
+  const program = services.deployment.programs[0]?.id ?? "";
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
   return {
-    "/portal/docs.md": () => renderTemplate("docs.md", values()),
+    "/portal/docs.md": () => readPage("docs.md", urls).replaceAll(/\bprg_demo\b/g, program),
     "/portal/capabilities.json": () => json(previewCapabilities(operations, urls)),
     "/portal/examples/purchase.json": () => json(fictionalPurchase(urls.docs)),
     "/portal/schemas/purchase.json": () => json(describeFictionalPurchase(urls.docs)),
     "/portal/openapi.json": () => json(describeDocumentation(urls.docs)),
-    "/portal/llms.txt": () => renderTemplate("llms.txt", values()),
+    "/portal/llms.txt": () => readPage("llms.txt", urls),
   };
 }
 
-function addressesOf({ api, docs, rpc, control }: Services["settings"]["urls"]) {
-  return { api_url: api, docs_url: docs, rpc_url: rpc, control_url: control };
+/** Returns a text of portal/ with the addresses of this sandbox. */
+function readPage(file: string, urls: Urls): string {
+  const page = findShippedFile(`/portal/${file}`);
+  if (page === null) throw new Error(`portal/${file} is missing. Install the package again.`);
+  return atAddresses(readFileSync(page, "utf8"), urls);
 }
 
 function renderPages(
@@ -179,7 +158,7 @@ function renderPages(
   const bodies = resourceBodies(services, operations);
   const site = documentSite(once(bodies["/portal/docs.md"]), urls.api);
   // The first page that is asked for: it needs none of the values that take longer.
-  const home = once(() => renderTemplate("home.md", addressesOf(urls)));
+  const home = once(() => readPage("home.md", urls));
   const full = () => `${bodies["/portal/llms.txt"]()}\n${site.full()}`;
   const errors = once(() => errorIndex(urls.docs));
   const documents = site.groups.flatMap((group) => group.documents);

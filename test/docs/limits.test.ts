@@ -5,39 +5,44 @@ import { faultDefaults, faultLimits } from "../../sandbox/faults/fault-matrix.ts
 import { defaultCap } from "../../sandbox/given/give-merchant.ts";
 import { defaultAmount } from "../../sandbox/given/states.ts";
 import { defaultStartTimeoutMs } from "../../sandbox/options/start-timeout.ts";
-import { pageLimits } from "../../scripts/generate/page-limits.ts";
-import { limitValues } from "../../server/documentation/limit-values.ts";
+import { limitsInWords, limitsOfPages } from "./page-limits.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const texts = Object.values<string>({ ...limitValues(), ...pageLimits });
 /** The limits with a unit or a range, which no sentence has by chance. */
-const measured = [...new Set(texts.filter((text) => /^[\d,./]+ ([A-Za-z]+|to [\d,./]+)$/.test(text)))];
+const measured = [
+  ...new Set(Object.values(limitsInWords).filter((text) => /^[\d,./]+ ([A-Za-z]+|to [\d,./]+)$/.test(text))),
+];
+
+function says(text: string, limit: string): boolean {
+  return new RegExp(`(?<![\\d,.])${limit.replaceAll(/[.()|]/g, "\\$&")}(?!\\w)`).test(text);
+}
 
 function typed(pattern: string, strip: (text: string) => string): string[] {
   return globSync(pattern, { cwd: root, exclude: (name) => name.endsWith(".generated.ts") }).flatMap(
     (file) => {
       const text = strip(readFileSync(`${root}/${file}`, "utf8"));
-      return measured
-        .filter((limit) => new RegExp(`(?<![\\d,.])${limit.replaceAll(/[.]/g, "\\.")}\\b`).test(text))
-        .map((limit) => `${file}: ${limit}`);
+      return measured.filter((limit) => says(text, limit)).map((limit) => `${file}: ${limit}`);
     },
   );
 }
 
-test("no page of the documentation has a limit that is not generated", () => {
+test.each(Object.entries(limitsOfPages))("%s names its limits as the code has them", (page, names) => {
+  const text = readFileSync(`${root}/${page}`, "utf8").replaceAll(/\s+/g, " ");
+  const limits = names.map((name) => limitsInWords[name] ?? `no limit ${name}`);
+  expect(limits.filter((limit) => !says(text, limit))).toEqual([]);
+});
+
+test("no page of the documentation has a limit that is not checked", () => {
   const strip = (page: string) =>
     page
       .replaceAll(/^```.*?^```$/gms, "")
-      .replaceAll(/<!-- (generated|limit|measured|attacks|claims|elsewhere)\b.*?<!-- \/\1 -->/gs, "");
+      .replaceAll(/<!-- (generated|measured|attacks|claims|elsewhere)\b.*?<!-- \/\1 -->/gs, "");
   expect(measured.length).toBeGreaterThan(20);
-  expect(typed("{README.md,docs/!(cli|performance).md,portal/docs.md}", strip)).toEqual([]);
-});
-
-test("no line of a page begins with the mark of a limit, which would end the paragraph as a block of HTML", () => {
-  const pages = globSync("docs/*.md", { cwd: root });
-  const broken = pages.filter((page) => /^\s*<!-- limit:/m.test(readFileSync(`${root}/${page}`, "utf8")));
-  expect(pages.length).toBeGreaterThan(20);
-  expect(broken).toEqual([]);
+  const checked = Object.entries(limitsOfPages).flatMap(([page, names]) =>
+    names.map((name) => `${page}: ${limitsInWords[name]}`),
+  );
+  const found = typed("{README.md,docs/!(cli|performance).md,portal/docs.md}", strip);
+  expect(found.filter((limit) => !checked.includes(limit))).toEqual([]);
 });
 
 test("no message, description or comment has a limit that is not the constant's", () => {

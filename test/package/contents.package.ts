@@ -38,6 +38,7 @@ test("the package contains the programs and the documents, and nothing else", as
     "dist/testkit",
     "docs",
     "package.json",
+    "portal",
     "scenarios",
   ]);
   expect((await files()).filter((file) => /(?<!\.d)\.ts$|build-info|\.test\./.test(file))).toEqual([]);

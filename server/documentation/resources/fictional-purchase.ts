@@ -80,7 +80,7 @@ const fictionalPurchaseSchema = z
   });
 
 /** The wallet of the merchant that does not exist. */
-export const fictionalMerchant = getAddress("0x00000000000000000000000000000000000000b1");
+const fictionalMerchant = getAddress("0x00000000000000000000000000000000000000b1");
 
 /** The fictional commitment; its digest is a test vector. */
 export function fictionalPurchase(docsUrl: string) {

@@ -302,7 +302,7 @@ describe("refusals:", () => {
 
 test("docs/rpc.md names every method that passes or is refused, and every limit", async () => {
   const page = await readFile(join(packageRoot(), "docs", "rpc.md"), "utf8");
-  expect(page).toBe(fillPage("rpc.md", page));
+  expect(page).toBe(fillPage("docs/rpc.md", page));
 });
 
 describe("callers:", () => {

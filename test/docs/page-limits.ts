@@ -1,7 +1,6 @@
 import { lateSeconds, latestOvertakenMs } from "../../check-client/event-cases.ts";
 import { slowMs } from "../../check-client/write-cases.ts";
 import { plannedStates } from "../../check-contract/rules/matrix/plan.ts";
-import { defaultPorts } from "../../cli/shared-options.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { faultPlacements, faultPoints } from "../../relayer/faults/fault.ts";
 import { deepestReorg } from "../../relayer/recovery/head-trail.ts";
@@ -33,7 +32,11 @@ import { mostScenarioBytes } from "../../sandbox/scenarios/scenario-file.ts";
 import { mostContentBytes, mostFileBytes } from "../../sandbox/snapshots/file/snapshot-file.ts";
 import { keptSnapshots } from "../../sandbox/snapshots/kept-snapshots.ts";
 import { traceLimits } from "../../sandbox/trace/collect-answers.ts";
-import { limits } from "../../server/http/limits.ts";
+import { contractLimits } from "../../scripts/generate/contract-tables.ts";
+import { computeVectors } from "../../scripts/generate/vectors.ts";
+import { defaultPorts, defaultUrls } from "../../server/documentation/at-addresses.ts";
+import { limits, limitTexts } from "../../server/http/limits.ts";
+import { maximumDepth } from "../../server/http/request/parse-json.ts";
 import { firstPauseMs, longestRetryAfter } from "../../server/notifications/outbox/delivery-attempts.ts";
 import { eventListLimit } from "../../server/notifications/outbox/event-types.ts";
 import { mostRepairs } from "../../server/relay/relay.ts";
@@ -43,7 +46,6 @@ import { electionIntervalMs } from "../../server/store/postgres/cluster-member.t
 import { verifiedEvery } from "../../testkit/explore/explore.ts";
 import { mostCandidates } from "../../testkit/explore/shorten-sequence.ts";
 import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";
-import { computeVectors } from "./vectors.ts";
 
 const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
@@ -74,11 +76,14 @@ const namedFaults = Object.fromEntries(
   ]),
 );
 
-/** The limits that pages of docs/ name in their prose, by the name in the mark around each; the service's own are elsewhere. */
-export const pageLimits = {
+/** The limits that pages name in their prose, as they name them. */
+export const limitsInWords: { readonly [name: string]: string } = {
+  ...limitTexts,
+  ...contractLimits,
+  body_levels: `${maximumDepth} levels`,
   answer_kept: `${answerBytes / 1_024} KiB`,
   arrivals_kept: `${count(keptArrivals)} deliveries`,
-  change_purchases: count(namedPurchases),
+  change_purchases: `${count(namedPurchases)} purchases`,
   checks_when_mined: list.format(codeSpans(minedChecks)),
   checks_when_unsent: list.format(codeSpans(unsentChecks)),
   change_window: `${windowMs} ms`,
@@ -86,15 +91,15 @@ export const pageLimits = {
   checkpoint_blocks: `${manyBlocks} blocks`,
   checkpoint_share: `1/${share}`,
   client_pause: `${longestPauseSeconds} seconds`,
-  client_requests: String(mostRequests),
+  client_requests: `${mostRequests} requests`,
   checked_held: seconds(latestOvertakenMs),
   checked_late: `${lateSeconds / 60} minutes`,
   checked_slow: `${count(slowMs)} ms`,
-  contract_states: count(plannedStates.length),
-  control_port: String(defaultPorts.control),
-  control_url: `\`http://127.0.0.1:${defaultPorts.control}\``,
-  docs_url: `\`http://127.0.0.1:${defaultPorts.docs}\``,
-  rpc_url: `\`http://127.0.0.1:${defaultPorts.rpc}\``,
+  contract_states: `${count(plannedStates.length)} states`,
+  control_port: `${defaultPorts.control} by default`,
+  control_url: `\`${defaultUrls.control}\``,
+  docs_url: `\`${defaultUrls.docs}\``,
+  rpc_url: `\`${defaultUrls.rpc}\``,
   connections: `${count(connectionLimits.connections)} connections`,
   delivery_longest: seconds(longestDeliveryMs),
   delivery_pauses: `${pauses.slice(0, -1).join(", ")} and ${pauses.at(-1)} seconds`,
@@ -103,14 +108,14 @@ export const pageLimits = {
   expired_term: `${shortTermSeconds / 60} minutes`,
   explored_between: `${verifiedEvery} steps`,
   explored_candidates: `${mostCandidates} candidates`,
-  explorer_page: count(pageSize),
+  explorer_page: `${count(pageSize)} items`,
   explorer_scanned: `${count(mostScanned)} records`,
-  fault_count: count(faultDefaults.count),
+  fault_count: `acts, ${count(faultDefaults.count)} by default`,
   ...namedFaults,
   fault_layers: listed(faultLayers),
-  fault_delay: count(faultDefaults.delay_ms),
-  fault_depth: count(faultDefaults.depth),
-  fault_status: String(faultDefaults.status),
+  fault_delay: `${count(faultDefaults.delay_ms)} by default`,
+  fault_depth: `removes, ${count(faultDefaults.depth)} by default`,
+  fault_status: `${faultDefaults.status} by default`,
   given_amount: `\`${defaultAmount}\``,
   given_cap: `\`${defaultCap}\``,
   headers_timeout: seconds(connectionLimits.headersMs),
@@ -123,26 +128,26 @@ export const pageLimits = {
   pool_lease: seconds(poolLimits.leaseSeconds * 1_000),
   pool_longest_lease: `${count(poolLimits.mostLeaseSeconds)} seconds`,
   pool_wait: seconds(poolLimits.waitMs),
-  readable_states: String(readableStates),
-  readable_states_in_memory: String(defaultKeptStates),
-  refusals_kept: count(keptRefusals),
-  trace_explained_logs: count(traceLimits.logs),
-  trace_listed_logs: count(traceLimits.listedLogs),
+  readable_states: `${readableStates} blocks`,
+  readable_states_in_memory: `about ${defaultKeptStates}`,
+  refusals_kept: `${count(keptRefusals)} refusals`,
+  trace_explained_logs: `${count(traceLimits.logs)} logs`,
+  trace_listed_logs: `${count(traceLimits.listedLogs)} logs`,
   trace_explained: mebibytes(traceLimits.bytes),
-  trace_items: count(traceLimits.items),
-  trace_listed: count(traceLimits.listed),
-  trace_transactions: count(traceLimits.transactions),
-  requests_kept: count(requestLogLimits.requests),
+  trace_items: `${count(traceLimits.items)} items`,
+  trace_listed: `${count(traceLimits.listed)} transactions`,
+  trace_transactions: `${count(traceLimits.transactions)} transactions`,
+  requests_kept: `${count(requestLogLimits.requests)} requests`,
   request_bytes_kept: `${requestLogLimits.bytes / 1024 / 1024} MiB`,
-  requests_page: count(requestPageSizes.usual),
-  requests_page_most: count(requestPageSizes.most),
+  requests_page: `${count(requestPageSizes.usual)} by default`,
+  requests_page_most: `at most ${count(requestPageSizes.most)}`,
   receiver_wait: seconds(nextTimeoutMs),
   relay_kinds: listed(relayOperationKinds),
   relayer_points: codeSpans(faultPoints).join(", "),
   relayer_rpc_points: listed(faultPlacements.rpc_error),
   reorg_depth: `${count(deepestReorg)} blocks`,
   reorg_repairs: `${mostRepairs} reorgs`,
-  request_timeout: String(connectionLimits.requestMs / 1_000),
+  request_timeout: seconds(connectionLimits.requestMs),
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
   scenario_file: mebibytes(mostScenarioBytes),
@@ -150,7 +155,112 @@ export const pageLimits = {
   snapshot_file: mebibytes(mostFileBytes),
   snapshots_kept: count(keptSnapshots),
   signed_messages: listed(Object.keys((await computeVectors()).typed_data)),
-  states_copied: String(keptStates),
+  states_copied: `${keptStates} with a data directory`,
   steps: listed(explainedSteps),
   wallets: listed(walletNames),
+};
+
+/** The limits that each page names. */
+export const limitsOfPages: { readonly [page: string]: readonly string[] } = {
+  "docs/api.md": ["idempotency_key_length", "body_bytes", "body_levels"],
+  "docs/binding.md": ["readable_states", "readable_states_in_memory"],
+  "docs/check-client.md": ["checked_slow", "checked_held", "checked_late"],
+  "docs/check-contract.md": ["contract_states"],
+  "docs/ci.md": [
+    "requests_kept",
+    "trace_items",
+    "trace_listed",
+    "trace_listed_logs",
+    "trace_transactions",
+    "trace_explained",
+    "trace_explained_logs",
+  ],
+  "docs/contracts.md": ["gas_tolerance", "gas_permit_saves", "registrar_creation", "registrar_creation_most"],
+  "docs/control.md": [
+    "control_port",
+    "explorer_page",
+    "explorer_scanned",
+    "requests_page",
+    "requests_page_most",
+    "requests_kept",
+    "request_bytes_kept",
+    "change_window",
+    "change_purchases",
+    "heartbeat",
+  ],
+  "docs/explain.md": ["refusals_kept", "checks_when_unsent", "checks_when_mined"],
+  "docs/explore.md": ["explored_between", "explored_candidates"],
+  "docs/faults.md": [
+    "fault_answer_lost",
+    "fault_node_down",
+    "fault_reorg",
+    "fault_crash",
+    "fault_slow",
+    "fault_layers",
+    "fault_count",
+    "fault_depth",
+    "fault_delay",
+    "fault_status",
+    "relay_kinds",
+    "relayer_points",
+    "relayer_rpc_points",
+    "reorg_repairs",
+  ],
+  "docs/languages.md": ["idempotency_key_length", "signed_messages"],
+  "docs/notifications.md": [
+    "event_tolerance",
+    "event_list",
+    "body_size",
+    "delivery_timeout",
+    "delivery_attempts",
+    "delivery_pauses",
+    "retry_after",
+    "delivery_longest",
+    "answer_kept",
+    "arrivals_kept",
+    "receiver_wait",
+  ],
+  "docs/pages.md": ["control_url", "docs_url"],
+  "docs/performance.md": ["states_copied", "readable_states_in_memory"],
+  "docs/pool.md": ["pool_lease", "pool_longest_lease", "pool_wait"],
+  "docs/relayer.md": ["reorg_depth"],
+  "docs/rpc.md": ["rpc_url", "body_levels", "readable_states", "readable_states_in_memory"],
+  "docs/scenarios.md": ["scenario_file"],
+  "docs/security.md": ["connections", "headers_timeout", "request_timeout", "body_size", "rpc_body"],
+  "docs/snapshots.md": ["readable_states", "readable_states_in_memory", "snapshot_file", "snapshot_content"],
+  "docs/states.md": [
+    "given_cap",
+    "given_amount",
+    "offer_deadline",
+    "pay_deadline",
+    "claim_deadline",
+    "expired_term",
+  ],
+  "docs/store.md": [
+    "checkpoint_at_stop",
+    "checkpoint_blocks",
+    "checkpoint_share",
+    "journal_size",
+    "chain_state_kept",
+    "leader_wait",
+    "leader_look",
+  ],
+  "docs/tests.md": ["client_pause", "client_requests", "wallets", "operator_accounts", "steps"],
+  "docs/time.md": [
+    "credential_lifetime",
+    "offer_deadline",
+    "pay_deadline",
+    "claim_deadline",
+    "funding_validity",
+  ],
+  "portal/docs.md": [
+    "amount_digits",
+    "body_size",
+    "body_levels",
+    "page_size_max",
+    "idempotency_key_length",
+    "credential_lifetime",
+    "delivery_attempts",
+    "event_tolerance",
+  ],
 };
