@@ -1,4 +1,5 @@
-import createClient, { type Client, type ClientOptions } from "openapi-fetch";
+import type { Client, ClientOptions, Middleware } from "openapi-fetch";
+import createClient from "openapi-fetch";
 import { Request } from "../../protocol/globals.ts";
 import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
 
@@ -17,3 +18,12 @@ export function openTyped<Paths extends object>(options: ClientOptions): Client<
     },
   });
 }
+
+/** Refuses a request whose path still has a parameter, such as `{id}`, before it is sent. @throws TypeError */
+export const requireFilledPath: NonNullable<Middleware["onRequest"]> = ({ schemaPath, params }) => {
+  const unfilled = schemaPath.match(/\{[^{}]+\}/g)?.find((name) => params.path?.[name.slice(1, -1)] == null);
+  if (unfilled !== undefined)
+    throw new TypeError(
+      `The path has an unfilled ${unfilled}. Pass ${unfilled.slice(1, -1)} in params.path.`,
+    );
+};

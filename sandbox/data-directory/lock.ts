@@ -18,7 +18,7 @@ import {
   signalProcess,
 } from "../lib/processes/processes.ts";
 import { readJson } from "../lib/read-json.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 import { readOwn, requireFiles } from "./sandbox-file.ts";
 
 /** The longest time to wait for another process that takes the same directory, in milliseconds; it needs a few. */

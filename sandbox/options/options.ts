@@ -25,9 +25,15 @@ import {
   whole,
 } from "../lib/option-schemas.ts";
 import type { Part } from "../lib/part.ts";
-import { defaultConfirmations, defaultGasBudgetWei, longestSeed, mostConfirmations } from "./defaults.ts";
+import {
+  defaultConfirmations,
+  defaultGasBudgetWei,
+  defaultStartTimeoutMs,
+  longestSeed,
+  mostConfirmations,
+  mostStartTimeoutMs,
+} from "./defaults.ts";
 import type { AccountOption, ProgramOption } from "./programs.ts";
-import { defaultStartTimeoutMs, mostStartTimeoutMs } from "./start-timeout.ts";
 
 /** The options of a sandbox; each has a default. `docs/options.md` has these sentences in a table. */
 export interface SandboxOptions {

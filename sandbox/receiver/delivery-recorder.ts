@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Fault } from "../faults/fault.ts";
-import { collectBody } from "../lib/http/collect-body.ts";
+import { collectBody } from "../lib/http/read-bytes.ts";
 import { pause } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import { type Arrival, headersOf } from "./arrival.ts";

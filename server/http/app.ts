@@ -1,13 +1,13 @@
-import express, { type Express, type Request, type Response } from "express";
+import type { Express, Request, Response } from "express";
+import express from "express";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 import { type Pages, pageRoutes } from "../pages/page-routes.ts";
 import { urlsAt } from "../pages/urls-at.ts";
 import type { AnsweredRequest, Services, Urls } from "../services.ts";
 import { type Answer, problemAnswer } from "./answers/answer.ts";
-import { describeError } from "./answers/describe-error.ts";
 import { dropConnection, sendAnswer } from "./answers/send.ts";
-import { toProblem } from "./answers/to-problem.ts";
+import { describeError, toProblem } from "./answers/to-problem.ts";
 import { AnswerLostError } from "./faults/apply-api-fault.ts";
 import type { Operation } from "./operation.ts";
 import { answerRequests } from "./pipeline.ts";

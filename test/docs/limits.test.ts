@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { faultDefaults, faultLimits } from "../../sandbox/faults/fault-matrix.ts";
 import { defaultCap } from "../../sandbox/given/give-merchant.ts";
 import { defaultAmount } from "../../sandbox/given/states.ts";
-import { defaultStartTimeoutMs } from "../../sandbox/options/start-timeout.ts";
+import { defaultStartTimeoutMs } from "../../sandbox/options/defaults.ts";
 import { pageLimits } from "../../scripts/generate/page-limits.ts";
 import { limitValues } from "../../server/documentation/limit-values.ts";
 
