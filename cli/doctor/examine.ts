@@ -15,13 +15,7 @@ import { examineDataDirectory } from "./data-directory.ts";
 import { broken, type Examined, type Finding, healthy } from "./finding.ts";
 import { examineClock, examineDisk, examineNode, examinePlatform, examineProxies } from "./machine.ts";
 
-/**
- * Looks at everything that has to be right for a sandbox to start on this machine; changes nothing.
- *
- * @example
- * const findings = await examine({ dataDirectory: ".sandbox", ports: { "--api-port": 4020 }, environment: process.env });
- * findings.filter(({ ok }) => !ok);
- */
+/** Looks at everything that has to be right for a sandbox to start on this machine; changes nothing. */
 export async function examine(examined: Examined): Promise<Finding[]> {
   const { dataDirectory, ports, environment } = examined;
   // Files that it cannot read are found below.

@@ -15,7 +15,6 @@ const looks = 1_000;
  * Looks until it is so.
  *
  * @returns false when it was not, however often this looked.
- * @example if (!(await lookUntil(isMined, context))) throw new RpcUnavailableError("The transaction", new Error("it was not mined"));
  */
 export async function lookUntil(
   isSo: () => Promise<boolean>,

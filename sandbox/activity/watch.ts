@@ -102,11 +102,7 @@ interface Watcher {
   operationWritten: (id: string, operation: Collections["operations"]) => void;
 }
 
-/**
- * Returns a store whose commits are reported once they are durable.
- *
- * @example const watched = watchStore(store, { committed: (topic) => feed.note(topic), replaced: () => feed.note("everything"), … })
- */
+/** Returns a store whose commits are reported once they are durable. */
 function watchStore(store: Store, watcher: Watcher): Store {
   return withMethods(store, {
     commit: watchCommits(store, watcher),

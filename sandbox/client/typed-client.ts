@@ -5,8 +5,6 @@ import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
 
 /**
  * Opens a client of openapi-fetch that works when the tests remove or replace the globals of `fetch`: the library reads these before it first waits.
- *
- * @example const client = openTyped<paths>({ baseUrl, fetch: fetchDirect })
  */
 export function openTyped<Paths extends object>(options: ClientOptions): Client<Paths> {
   const client = createClient<Paths>({ Request, ...options });

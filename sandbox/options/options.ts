@@ -400,7 +400,6 @@ export const flaggedOptions = flaggedIn(sandboxOptions.shape);
  * Refuses an option that does not exist or is of another type: JavaScript, and values of a type that was cast, are not checked by a compiler.
  *
  * @throws SandboxError option_invalid
- * @example checkOptions({ fresh: true })
  */
 export function checkOptions(options: z.input<typeof sandboxOptions>): void {
   const { error } = sandboxOptions.safeParse(options);

@@ -8,11 +8,7 @@ import { type Arrival, headersOf } from "./arrival.ts";
 /** A fault of a receiver: it answers a status, waits, or drops the connection (`reset`). */
 export type ReceiverFault = Pick<Fault, "action" | "status" | "headers" | "body" | "delay_ms">;
 
-/**
- * Intercepts the requests to a receiver, records each delivery byte for byte, and makes deliveries fail on demand.
- *
- * @example listener.serve(recorder.guard(api))
- */
+/** Intercepts the requests to a receiver, records each delivery byte for byte, and makes deliveries fail on demand. */
 export class DeliveryRecorder {
   readonly #path: string | null;
   readonly #takeFault: () => ReceiverFault | null;

@@ -51,7 +51,6 @@ export function openWebhookSender(parts: {
  * the chain and without waiting.
  *
  * @param signal - ends a wait early.
- * @example const pause = letTimePass(chain.clock, signal); await pause(500, releaseGate)
  */
 function letTimePass(clock: Pick<SandboxClock, "mode" | "travel">, signal: AbortSignal): Services["pause"] {
   return async (milliseconds, releaseGate) => {

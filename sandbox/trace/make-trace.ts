@@ -18,11 +18,7 @@ import type { TraceEntry, TraceSubject, TraceView } from "./trace-view.ts";
 /** The description of a trace that no test has written. */
 export const noSubject: TraceSubject = { test: null, failures: [], snapshot: null, snapshot_problem: null };
 
-/**
- * Makes a trace of what has happened in a sandbox since its start or its last restore, as one HTML file.
- *
- * @example await makeTrace(noSubject, sources, { faults, explain })
- */
+/** Makes a trace of what has happened in a sandbox since its start or its last restore, as one HTML file. */
 export async function makeTrace(
   subject: TraceSubject,
   sources: Sources,

@@ -33,7 +33,6 @@ const policy =
  * Writes a trace as one HTML file: the explorer's page with its modules, its styles and all data in it.
  *
  * @param labels - the labels of addresses.
- * @example renderTrace({ trace, answers }, overview.labels)
  */
 export function renderTrace(data: TraceData, labels: { [address: string]: string }): string {
   const { trace } = data;

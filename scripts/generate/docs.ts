@@ -150,7 +150,6 @@ const limits: Texts = { ...limitValues(), ...pageLimits, ...contractLimits };
  * (between `<!-- limit:name -->` and `<!-- /limit -->`) as the code has them.
  *
  * @throws Error when the page names a table or a limit that does not exist.
- * @example fillPage("rpc.md", await readFile("docs/rpc.md", "utf8"))
  */
 export function fillPage(name: string, page: string): string {
   const withTables = replaceMarked(page, "generated", (table) => {

@@ -73,7 +73,6 @@ async function isValidByContract(
  * counts as no code of the account's own, and a node's own test calls change it.
  *
  * @returns undefined for an account without code.
- * @example await codeAt(client, buyer, receipt.blockHash)
  */
 export async function codeAt(
   client: PublicClient,

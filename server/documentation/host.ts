@@ -50,8 +50,6 @@ const markdown = "text/markdown; charset=utf-8";
 /**
  * Builds the documentation host: the six read-only resources of the specification, every document as Markdown and, for browsers, as a
  * page, and a page for every error code.
- *
- * @example (await createDocumentationHost(services, operations)).listen(4021, "127.0.0.1")
  */
 export function createDocumentationHost(services: Services, operations: readonly Operation[]): Express {
   const app = express();

@@ -23,11 +23,7 @@ export interface Resource {
   page?: (urls: Urls) => string;
 }
 
-/**
- * Builds the API: every operation of the table, every resource and the pages, with the checks in the order of the design.
- *
- * @example createApp(services, operations, resources, apiPages).listen(4020, "127.0.0.1")
- */
+/** Builds the API: every operation of the table, every resource and the pages, with the checks in the order of the design. */
 export function createApp(
   services: Services,
   operations: readonly Operation[],

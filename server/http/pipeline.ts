@@ -92,7 +92,6 @@ const pipeline = firstStep(runInGate)
  * Returns the function that answers the requests of an API.
  *
  * @param operations - the whole table, for operations that describe it.
- * @example const answer = answerRequests(services, operations); await answer(operation, request, response);
  */
 export function answerRequests(services: Services, operations: readonly Operation[]) {
   const shared = {

@@ -134,8 +134,6 @@ type ReconciliationData = Extract<NewEvent, { type: "purchase.reconciled" }>["da
 /**
  * Returns the data of a reconciliation's event: the payments by their logs, cut so that the event fits into a body that
  * receivers take.
- *
- * @example reconciliationData(purchase.id, { applied, reverted, affected: [purchase.id] })
  */
 export function reconciliationData(
   purchaseId: string,

@@ -11,8 +11,6 @@ import { type DemoPurchase, demoSteps } from "./show-purchase.ts";
 /**
  * Runs the whole demo on a running sandbox, over HTTP and with wallets that sign for themselves: a purchase from
  * enrollment to refund, a second one by the direct route, and a third whose payment comes from the wrong wallet.
- *
- * @example await runDemo(sandbox.description, terminalPrinter(console.log))
  */
 export async function runDemo(description: SandboxDescription, printer: Printer): Promise<void> {
   const { seed, accounts } = description;

@@ -24,8 +24,6 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Watches a test until it ends. Errors that no code has handled are failures of it in the trace, and reach the test runner as without a trace.
- *
- * @example const watched = watchTest(sandbox, tracing, () => readVitestTest(task))
  */
 export function watchTest(
   sandbox: Pick<ExplorableSandbox, "trace">,
@@ -95,7 +93,6 @@ const kinds: ReadonlyMap<unknown, string> = new Map([
  * It watches the events as Node emits them: with a listener of its own, Node and vitest would take the error for handled, and a test would pass.
  *
  * @param observe - called once for each error, with its kind in words.
- * @example const stop = observeUnhandled((error, kind) => console.log(kind, error));
  */
 function observeUnhandled(observe: (error: unknown, kind: string) => void): () => void {
   const { emit } = process;

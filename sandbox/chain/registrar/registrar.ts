@@ -148,7 +148,6 @@ export interface Registrar extends RegistrarIdentity {
  *
  * @throws SandboxError registrar_unusable when the artifact cannot be read, a function, event or error is missing or different, or the
  * arguments do not match; option_invalid when arguments of `initialize` are given without a proxy.
- * @example await readRegistrar({ artifact: "out/MyRegistrar.sol/MyRegistrar.json", proxy: "uups" })
  */
 export async function readRegistrar(option: RegistrarOption): Promise<Registrar> {
   const { artifact: file, constructorArguments = [], proxy: kind } = option;
@@ -216,7 +215,6 @@ function encodeInitialize(name: string, abi: Abi, { initializeArguments = [] }: 
  * @param option - the option that has them, as in `contracts.registrar.constructorArguments`.
  * @param whose - what takes them, as in `the constructor of MyRegistrar`.
  * @throws SandboxError registrar_unusable for other arguments than the types say.
- * @example encodeArguments([{ type: "uint256" }], ["5"], "contracts.registrar.constructorArguments", "the constructor of MyRegistrar")
  */
 function encodeArguments(
   inputs: readonly AbiParameter[],

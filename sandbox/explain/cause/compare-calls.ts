@@ -65,7 +65,6 @@ type CallDifference = Pick<
  *
  * @param abi - of the contract that is to be called.
  * @param abis - those that the actual calldata is read by: the first one that has its function.
- * @example compareCalldata(purchaseRegistrarAbi, expected.call.data, envelope.input, [testUsdcAbi]).fields
  */
 function compareCalldata(abi: Abi, expected: Hex, actual: Hex, abis: readonly Abi[] = [abi]): CallDifference {
   const wanted = decodeCall(abi, expected);

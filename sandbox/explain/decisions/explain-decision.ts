@@ -91,7 +91,6 @@ export interface ExplainDecision extends ExplainOptions {
  * service now. Sends nothing.
  *
  * @throws SandboxError argument_invalid when the decision or the signature is malformed, or the id to compare it with is unknown.
- * @example (await explainDecision({ decision, signature }, services)).mistakes
  */
 export async function explainDecision(
   { decision: raw, signature: text, for: id }: { decision: unknown; signature?: unknown } & ExplainOptions,

@@ -6,7 +6,6 @@ import { types } from "node:util";
  *
  * @param mostBytes - how many there may be.
  * @returns null for more, of which the rest is not read.
- * @example await readBytes(request.iterator({ destroyOnReturn: false }), 1_024)
  */
 export async function readBytes(
   source: AsyncIterable<Uint8Array>,
