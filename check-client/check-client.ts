@@ -4,7 +4,7 @@ import { requestLogLimits } from "../sandbox/activity/request-log.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../sandbox/lib/errors/show-value.ts";
-import { orList } from "../server/lib/or-list.ts";
+import { orList } from "../server/lib/wording.ts";
 import { type CaseFault, type CheckCase, caseFaults } from "./check-case.ts";
 import { ClientRuns, type Observation, type RunClient } from "./client-runs.ts";
 import { compareEffects, effectNames } from "./effects.ts";

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { messageOf } from "../protocol/coded-error.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { endsWithin } from "../sandbox/lib/time/deadline.ts";
-import { wait } from "../sandbox/lib/time/wait.ts";
+import { wait } from "../sandbox/lib/time/timers.ts";
 import type { Snapshot } from "../sandbox/snapshots/snapshot.ts";
 import type { CheckCase, Disturbance } from "./check-case.ts";
 import { type ClientRequest, readClientRequests } from "./client-requests.ts";

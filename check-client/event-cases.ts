@@ -4,7 +4,7 @@ import { signWebhook, type WebhookKeys, webhookSecret } from "../protocol/signat
 import { toTimestamp } from "../protocol/values/time.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import type { SendDelivery } from "../sandbox/lib/http/deliver.ts";
-import { wait } from "../sandbox/lib/time/wait.ts";
+import { wait } from "../sandbox/lib/time/timers.ts";
 import type { InterceptDelivery } from "../sandbox/receiver/receiver-pin.ts";
 import { KeyRing } from "../server/keys/key-ring.ts";
 import { type CheckCase, eventFaults, forgeries } from "./check-case.ts";

@@ -4,11 +4,7 @@ import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
 import { flaggedOptions } from "../sandbox/options/options.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
 
-/**
- * Says why a command has failed, and what to do.
- *
- * @example terminal.stderr.write(`${describeFailure(error)}\n`)
- */
+/** Says why a command has failed, and what to do. */
 export function describeFailure(thrown: unknown): string {
   const error = firstError(thrown);
   // A lost connection has a cause, which other errors of the same name do not have.

@@ -72,11 +72,7 @@ const examples: { readonly [command: string]: string } = {
   completion: "completion zsh > ~/.zsh/completions/_routing-sandbox",
 };
 
-/**
- * The command line, described once: parsing, help, shell completion and docs/cli.md come from it.
- *
- * @example await createProgram(process).parseAsync(["status", "--json"], { from: "user" })
- */
+/** The command line, described once: parsing, help, shell completion and docs/cli.md come from it. */
 export function createProgram(terminal: Terminal): Command {
   const require = createRequire(import.meta.url);
   const program = newCommand(terminal, "routing-sandbox")

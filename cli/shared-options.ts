@@ -97,11 +97,7 @@ export function portOption(name: string, description: string, port: number): Opt
     .default(port);
 }
 
-/**
- * Returns the option of the command line for an option of createSandbox.
- *
- * @example sandboxOption("ports.api").default(4020)
- */
+/** Returns the option of the command line for an option of createSandbox. */
 export function sandboxOption(name: string, description?: string): Option {
   const found = flaggedOptions.find((flagged) => flagged.name === name);
   if (found === undefined) throw new Error(`The option ${name} has no flag.`);

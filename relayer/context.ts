@@ -1,6 +1,6 @@
 import type { Address, EIP1193RequestFn, Hex, LocalAccount } from "viem";
 import type { FaultPoint, RelayerFaults } from "./faults/fault.ts";
-import type { RelayOperationKind } from "./journal/relay-operation-kind.ts";
+import type { RelayOperationKind } from "./journal/relay-operation.ts";
 import type { RelayerJournal } from "./journal/relayer-journal.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Node } from "./node/node.ts";

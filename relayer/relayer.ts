@@ -13,13 +13,11 @@ import { atOneTime, readTime } from "./journal/timestamp.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { readChainIdentity } from "./node/chain-epoch.ts";
 import { type Head, readNextBlockTime, toNode } from "./node/node.ts";
-import { abandon } from "./recovery/abandon.ts";
+import { abandon, resume } from "./recovery/abandon.ts";
 import { follow, observe, readNow, unknownOutcomes } from "./recovery/follow.ts";
 import { HeadTrail, type SeenHead } from "./recovery/head-trail.ts";
 import { recover } from "./recovery/recover.ts";
-import { resume } from "./recovery/resume.ts";
-import type { RelayIntent } from "./relay-intent.ts";
-import { accept, acceptAgain } from "./submission/accept-attempt.ts";
+import { accept, acceptAgain, type RelayIntent } from "./submission/accept-attempt.ts";
 import { drive, driveLocked } from "./submission/drive.ts";
 import {
   assembleRelayOperation,
@@ -31,10 +29,10 @@ export type { RelayerPorts } from "./context.ts";
 export * from "./errors.ts";
 export * from "./faults/fault.ts";
 export * from "./journal/relay-operation.ts";
-export * from "./journal/relay-operation-kind.ts";
+export * from "./journal/relay-operation.ts";
 export type { RelayerJournal } from "./journal/relayer-journal.ts";
 export type { EffectCheck, Precondition } from "./precondition.ts";
-export type { RelayIntent } from "./relay-intent.ts";
+export type { RelayIntent } from "./submission/accept-attempt.ts";
 
 /** Signs and submits for program operators: each operation takes effect once, also if a process crashes in between. */
 export interface Relayer {

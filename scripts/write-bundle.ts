@@ -11,8 +11,6 @@ const root = packageRoot();
  * Bundles programs with everything that they load, and then notes what sources they were made of.
  *
  * @param sourcesFile - where that is noted, a line for each source: when it was written, how long it is, and its path.
- * @example
- * await writeBundle({ start: "test/start.ts" }, { dir: ".bundle/test", format: "esm" }, ".bundle/test/sources.txt");
  */
 export async function writeBundle(
   input: Exclude<InputOptions["input"], undefined>,

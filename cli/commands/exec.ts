@@ -3,12 +3,12 @@ import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, CommanderError } from "commander";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { describeFailure } from "../describe-failure.ts";
-import { environmentOf } from "../running/client-command.ts";
-import { refuseProgram } from "../running/find-program.ts";
+import { environmentOf, refuseProgram } from "../running/client-command.ts";
+import { describeDifference, type RecordedRun, recordRun } from "../running/compare-runs.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
-import { type RepeatFlags, repeatCommand } from "../running/repeat-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
 import {
   dataDirectoryFlags,
@@ -132,4 +132,49 @@ async function runWithSandbox(
     throw new Error(reason);
   });
   return await Promise.race([ended, sandboxEnded]);
+}
+
+/** The options of a command that runs several times. */
+interface RepeatFlags {
+  readonly repeat?: number;
+  readonly expectEqual?: boolean;
+}
+
+/** The exit code when the runs of a command differ. */
+const differ = 1;
+
+/**
+ * Runs a command several times, each time from the state that the sandbox has now, until a run fails or differs.
+ *
+ * @param run - runs the command once, and returns its exit code.
+ * @returns the exit code of the run that failed, 1 if a run differs from the first one, and otherwise 0.
+ */
+async function repeatCommand(
+  { stderr }: Terminal,
+  sandbox: Sandbox,
+  { repeat = 1, expectEqual = false }: RepeatFlags,
+  run: (command: GuardedCommand) => Promise<number>,
+): Promise<number> {
+  const start = await sandbox.snapshot();
+  let first: RecordedRun | undefined;
+  for (let number = 1; number <= repeat; number += 1) {
+    if (number > 1) await start.restore();
+    const exitCode = await runOnce(run);
+    if (exitCode !== 0) return exitCode;
+    if (!expectEqual) continue;
+    const recorded = await recordRun(sandbox.description.urls.control);
+    first ??= recorded;
+    const difference = describeDifference(first, recorded, number);
+    if (difference === null) continue;
+    stderr.write(`${difference}\n`);
+    return differ;
+  }
+  if (first !== undefined) stderr.write(`${repeat} runs have the fingerprint ${first.digest}.\n`);
+  return 0;
+}
+
+/** Runs the command, and ends the processes that it leaves in the background. */
+async function runOnce(run: (command: GuardedCommand) => Promise<number>): Promise<number> {
+  await using command = new GuardedCommand(null);
+  return await run(command);
 }

@@ -9,7 +9,7 @@ import {
 } from "../../sandbox/faults/fault-matrix.ts";
 import { faultFlags } from "../../sandbox/faults/fault-request.ts";
 import { clearFaults, listFaults } from "../../sandbox/faults/operations.ts";
-import { orList } from "../../server/lib/or-list.ts";
+import { orList } from "../../server/lib/wording.ts";
 import { controlCommand } from "../control-command.ts";
 import { flagOf } from "../describe-failure.ts";
 import { ControlRefusedError, callControl } from "../running/call-control.ts";

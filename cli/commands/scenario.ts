@@ -1,9 +1,12 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
+import { messageOf } from "../../protocol/coded-error.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
+import type { Scenario } from "../../sandbox/scenarios/scenario.ts";
+import { redact } from "../../server/http/redact.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
+import type { JunitCase } from "../../server/lib/render-junit.ts";
 import { callControl } from "../running/call-control.ts";
-import { reportPlay } from "../running/report-play.ts";
 import { requireReportFile, writeReport } from "../running/write-report.ts";
 import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
@@ -115,4 +118,29 @@ async function playFile(
       ? `As expected in all ${steps} steps`
       : `Equal in all ${steps} steps and at the end: ${digest}`;
   print(terminal, flags, { file, steps, ...(digest === undefined ? {} : { digest }) }, text);
+}
+
+/** The result of a scenario that was played. */
+interface Play {
+  scenario: Scenario;
+  /** The time of each step that matched, in milliseconds. */
+  durations: readonly number[];
+  /** The error that ended the play; null if everything matched. */
+  error: unknown;
+}
+
+/** Returns one case for each step of a scenario and one for its end, without credentials. The steps after the first difference are skipped. */
+function reportPlay({ scenario, durations, error }: Play): { name: string; cases: JunitCase[] } {
+  const { title, steps, end } = scenario;
+  const group = redact(title);
+  const names = steps.map((step, index) => `${index + 1}. ${step.title}`);
+  if (end !== undefined || durations.length === steps.length) names.push("The end");
+  const cases = names.map((name, index) => ({
+    group,
+    name: redact(name),
+    failure: error !== null && index === durations.length ? redact(messageOf(error)) : null,
+    duration_ms: Math.round(durations[index] ?? 0),
+    skipped: error !== null && index > durations.length,
+  }));
+  return { name: group, cases };
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { wait } from "../../sandbox/lib/time/wait.ts";
+import { wait } from "../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../sandbox/service/ask-control.ts";
 import { callControl } from "../running/call-control.ts";
 import { findRunning } from "../running/find-running.ts";

@@ -1,5 +1,19 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
-import { type Stop, stopAt, stopIn } from "../running/stop-sandbox.ts";
+import { z } from "zod";
+import { leftAnvilOf, lockDataDirectory, readOwner } from "../../sandbox/data-directory/lock.ts";
+import { unpublish } from "../../sandbox/data-directory/sandbox-file.ts";
+import {
+  findListener,
+  isRunning,
+  type ProcessRecord,
+  recordProcess,
+  signalProcess,
+} from "../../sandbox/lib/processes/processes.ts";
+import { wait } from "../../sandbox/lib/time/timers.ts";
+import { askControl } from "../../sandbox/service/ask-control.ts";
+import { noneAnswers } from "../running/find-running.ts";
 import {
   controlOption,
   dataDirectoryOption,
@@ -42,4 +56,72 @@ function describeRemoved(removed: Stop["removed"], where: string): string {
   if (removed === null) return `No sandbox runs ${where}.`;
   const anvil = removed.anvil === null ? "" : `, and ended its Anvil (process ${removed.anvil})`;
   return `The sandbox ${where} (process ${removed.pid}) had been killed. Removed its lock and its keys${anvil}.`;
+}
+
+const status = z.looseObject({ pid: z.int() });
+
+/** The effect of a stop. */
+interface Stop {
+  /** The process id of the sandbox that was stopped; null if none ran. */
+  readonly pid: number | null;
+  /** The killed sandbox whose lock, keys and Anvil were removed; null if there was none. */
+  readonly removed: { readonly pid: number; readonly anvil: number | null } | null;
+}
+
+/**
+ * Stops the sandbox of a data directory, also one that is starting. Removes the lock, the `sandbox.json` and the Anvil of a sandbox that was
+ * killed.
+ *
+ * @throws Error when it does not end in time.
+ */
+export async function stopIn(directory: string, timeoutMs: number): Promise<Stop> {
+  const owner = await readOwner(directory);
+  const runs = owner !== null && isRunning(owner);
+  if (runs) await end(owner, timeoutMs);
+  const anvil = owner === null ? null : leftAnvilOf(owner);
+  if (existsSync(join(directory, "lock.json"))) {
+    const lock = await lockDataDirectory(directory);
+    await unpublish(directory);
+    await lock.release();
+  }
+  if (owner === null) return { pid: null, removed: null };
+  return runs ? { pid: owner.pid, removed: null } : { pid: null, removed: { pid: owner.pid, anvil } };
+}
+
+/**
+ * Stops the sandbox that answers at the URL of a control API.
+ *
+ * @throws Error when it is no process of this machine, and when it does not end in time.
+ */
+async function stopAt(control: string, timeoutMs: number): Promise<Stop> {
+  const answer = await askControl(control, "GET", "/status").catch(noneAnswers);
+  if (answer === null) return { pid: null, removed: null };
+  const { data } = status.safeParse(await answer.json().catch(() => null));
+  const listener = await findListener(Number(new URL(control).port));
+  // In another container, the id that it has there may be that of any process here.
+  if (data === undefined || listener?.pid !== data.pid)
+    throw new Error(
+      `${control} is not the control API of a sandbox that this user runs on this machine. Stop it where it runs, as the user who has started it.`,
+    );
+  await end(recordProcess(data.pid), timeoutMs);
+  return { pid: data.pid, removed: null };
+}
+
+async function end(owner: ProcessRecord, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  try {
+    signalProcess(owner.pid, "SIGTERM");
+  } catch (cause) {
+    throw new Error(
+      `Process ${owner.pid} runs the sandbox as another user. Stop it as the user who has started it.`,
+      { cause },
+    );
+  }
+  while (isRunning(owner)) {
+    if (performance.now() > deadline)
+      throw new Error(
+        `Process ${owner.pid} still runs after ${timeoutMs / 1_000} s. Wait longer with --timeout, or end it with kill -9 ${owner.pid}.`,
+      );
+    await wait(10);
+  }
 }

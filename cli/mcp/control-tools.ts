@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { bodyOf, type ControlOperation } from "../../sandbox/control/operation.ts";
 import { controlOperations } from "../../sandbox/control/table.ts";
-import { orList } from "../../server/lib/or-list.ts";
+import { orList } from "../../server/lib/wording.ts";
 import { fetchControl } from "../running/call-control.ts";
 import { type Arguments, inputSchema, type Tool } from "./tool.ts";
 

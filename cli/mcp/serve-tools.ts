@@ -4,7 +4,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../../protocol/coded-error.ts";
-import { orList } from "../../server/lib/or-list.ts";
+import { orList } from "../../server/lib/wording.ts";
 import { describeFailure } from "../describe-failure.ts";
 import { ControlRefusedError } from "../running/call-control.ts";
 import { interruption, type Terminal } from "../terminal.ts";

@@ -29,7 +29,6 @@ export class ControlRefusedError extends CodedError {
  * Asks the control API of the sandbox that runs in a data directory.
  *
  * @throws ControlRefusedError with the sandbox's own sentence when it refuses; Error with what to do when none runs.
- * @example await callControl(".sandbox", "POST", "/clock", { seconds: 60 })
  */
 export async function callControl(
   dataDirectory: string,
@@ -65,7 +64,6 @@ export async function fetchControl(
  * Returns the description of the sandbox that runs in a data directory.
  *
  * @throws Error with what to do when none runs.
- * @example const { urls } = await requireRunning(".sandbox")
  */
 export async function requireRunning(dataDirectory: string): Promise<SandboxDescription> {
   const running = await findRunning(dataDirectory);

@@ -35,7 +35,6 @@ export interface RecordedRun {
  * Reads the requests, transactions and events since the last restore, when no request is in progress.
  *
  * @param controlUrl - `urls.control` of the sandbox.
- * @example const run = await recordRun(sandbox.description.urls.control)
  */
 export async function recordRun(controlUrl: string): Promise<RecordedRun> {
   const { digest } = fingerprintSchema.parse(await read(controlUrl, "/fingerprint"));

@@ -8,7 +8,6 @@ import { requireReportFile, writeReport } from "./write-report.ts";
  * Opens the baseline of gas that a file keeps, or an empty one if there is no such file.
  *
  * @throws Error when the file is no baseline, or cannot be written.
- * @example const report = await (await openBaseline("gas.json")).compare(await checkContract(artifact))
  */
 export async function openBaseline(file: string) {
   await requireReportFile(file);

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { wait } from "../../sandbox/lib/time/wait.ts";
+import { wait } from "../../sandbox/lib/time/timers.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { inFlags } from "../describe-failure.ts";

@@ -5,7 +5,6 @@ import { fetchControl } from "./call-control.ts";
  * Writes a trace of the sandbox that runs in a data directory, and its snapshot file.
  *
  * @throws SandboxError trace_refused when the trace cannot be written; as fetchControl does.
- * @example const { snapshot } = await traceRunning(".sandbox", "checkout.trace.html")
  */
 export async function traceRunning(dataDirectory: string, file: string): Promise<TraceFiles> {
   const { writeTrace } = await import("../../sandbox/trace/write-trace.ts");

@@ -1,12 +1,31 @@
-import { type Hex, keccak256 } from "viem";
+import { type Address, type Hex, keccak256 } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "../context.ts";
-import { FaultInvalidError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
+import { FaultInvalidError, RpcRefusedError, RpcUnavailableError, SignerUnknownError } from "../errors.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
-import type { Node } from "../node/node.ts";
+import { isAutomining } from "../node/automine.ts";
+import { askNode, type Node, readNonce, readTransactionReceipt, sendRaw } from "../node/node.ts";
 import { hexSchema } from "../node/node-schemas.ts";
 import type { FaultPoint, FaultSubject } from "./fault.ts";
-import { useForeignNonce } from "./foreign-nonce.ts";
+
+/** The largest number of checks, a millisecond of `wait` apart. */
+const looks = 1_000;
+
+/**
+ * Looks until it is so.
+ *
+ * @returns false when it was not, however often this looked.
+ */
+export async function lookUntil(
+  isSo: () => Promise<boolean>,
+  { wait }: Pick<RelayerContext, "wait">,
+): Promise<boolean> {
+  for (let look = 0; look < looks; look += 1) {
+    if (await isSo()) return true;
+    await wait(1);
+  }
+  return false;
+}
 
 /**
  * A fault holds the operation here; it stays as the journal has it.
@@ -73,4 +92,29 @@ const rawParams = z.tuple([hexSchema]);
 
 function rawOf(params: unknown): Hex {
   return rawParams.parse(params)[0];
+}
+
+/** Other software with the signer's key sends a transaction of its own, and it is mined. */
+async function useForeignNonce(context: RelayerContext, signer: Address): Promise<void> {
+  const { node } = context;
+  const account = context.accounts.get(signer);
+  if (!account) throw new SignerUnknownError(signer);
+  const { chainId } = await context.chain.identity();
+  const nonce = await readNonce(node, signer);
+  const { maxFeePerGas, maxPriorityFeePerGas } = await context.fees();
+  const raw = await account.signTransaction({
+    type: "eip1559",
+    chainId,
+    nonce,
+    to: signer,
+    value: 0n,
+    gas: 21_000n,
+    maxFeePerGas: maxFeePerGas * 2n,
+    maxPriorityFeePerGas: maxPriorityFeePerGas * 2n,
+  });
+  const hash = await sendRaw(node, raw);
+  // Foreign use counts once it is mined, and exactly one block may be made for it.
+  if (!(await isAutomining(node))) await askNode(node, "evm_mine", [], z.unknown());
+  const isMined = await lookUntil(async () => (await readTransactionReceipt(node, hash)) !== null, context);
+  if (!isMined) throw new RpcUnavailableError("The foreign transaction", new Error("it was not mined"));
 }

@@ -1,7 +1,6 @@
 import type { Address, Hex } from "viem";
 import { deriveId } from "../../protocol/values/id.ts";
 import type { Json } from "../../protocol/values/json.ts";
-import type { RelayOperationKind } from "./relay-operation-kind.ts";
 
 /** The statuses of an operation, in order. */
 export const relayOperationStatuses = [
@@ -299,3 +298,9 @@ function total(amounts: readonly (string | null)[]): string | null {
   const known = amounts.filter((amount) => amount !== null);
   return known.length === 0 ? null : known.reduce((sum, amount) => sum + BigInt(amount), 0n).toString();
 }
+
+/** The kinds of transactions that the relayer sends for a program. */
+export const relayOperationKinds = ["offer", "collect_refund"] as const;
+
+/** The kind of transaction that the relayer sends for a program. */
+export type RelayOperationKind = (typeof relayOperationKinds)[number];

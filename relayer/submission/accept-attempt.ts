@@ -1,4 +1,5 @@
-import { getAddress, type Hex } from "viem";
+import { type Address, getAddress, type Hex } from "viem";
+import type { Call } from "../../protocol/call.ts";
 import type { RelayerContext } from "../context.ts";
 import { SignerUnknownError } from "../errors.ts";
 import { reach } from "../faults/fault-effects.ts";
@@ -9,12 +10,15 @@ import {
   supersede,
   writeWithBudget,
 } from "../journal/gas-budget.ts";
-import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
+import {
+  type RelayOperationKind,
+  type RelayOperationRecord,
+  unsignedAttempt,
+} from "../journal/relay-operation.ts";
 import type { BudgetRecord } from "../journal/relayer-journal.ts";
 import { timestamp } from "../journal/timestamp.ts";
-import type { RelayIntent } from "../relay-intent.ts";
 import { hasLiveAttempt } from "./earlier-attempts.ts";
-import { feesOf } from "./fees-of.ts";
+import { feesOf } from "./sign.ts";
 import { simulateNow } from "./simulate.ts";
 
 /**
@@ -113,4 +117,17 @@ async function reserve(
   });
   await reach(context, "after_intent", operation);
   return operation;
+}
+
+/** One call that a program wants on chain, once. */
+export interface RelayIntent {
+  program: string;
+  kind: RelayOperationKind;
+  /** The object that the API shows the operation under. */
+  subject: { type: "purchase" | "refund"; id: string };
+  /** The key of the effect that must happen once: the commitment hash of an offer, the decision hash of a refund. */
+  businessKey: Hex;
+  call: Call;
+  /** The program operator's account; the relayer must hold its key. */
+  signer: Address;
 }

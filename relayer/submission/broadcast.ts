@@ -4,13 +4,13 @@ import { nodeOf, reach } from "../faults/fault-effects.ts";
 import {
   currentTransaction,
   type RelayOperationRecord,
+  type RelayOperationStatus,
   type SignedTransaction,
 } from "../journal/relay-operation.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { Turn } from "../keyed-mutex.ts";
 import { knowsTransaction, sendRaw } from "../node/node.ts";
 import { bumpAt } from "./bump.ts";
-import { note } from "./note-failure.ts";
 import { requirePrecondition } from "./require-precondition.ts";
 
 /** Sends the operation's signed bytes to a node that was just seen to be in its chain epoch; W3: the outcome. */
@@ -78,4 +78,28 @@ export async function sendTransaction(
     const known = await knowsTransaction(node, transaction.hash).catch(() => false);
     return known ? null : error;
   }
+}
+
+const underWay: readonly RelayOperationStatus[] = ["accepted", "signed", "broadcast"];
+
+/** Journals why an operation that is in progress does not move on. */
+export async function note(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  failure: RpcRefusedError | RpcUnavailableError,
+): Promise<RelayOperationRecord> {
+  // The status of an operation that is settled, is mined or waits for a person already says more than this failure.
+  if (!underWay.includes(operation.status)) return operation;
+  const noted: RelayOperationRecord = {
+    ...operation,
+    status_reason: failure.code,
+    error: {
+      code: failure.code,
+      message: failure.message,
+      rpc_code: failure instanceof RpcRefusedError ? failure.rpcCode : null,
+      revert: null,
+    },
+  };
+  await context.journal.write({ operation: noted });
+  return noted;
 }

@@ -10,8 +10,7 @@ import {
 } from "../journal/relay-operation.ts";
 import { readTime } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
-import { feesOf } from "./fees-of.ts";
-import { signerAccountOf, signTransaction } from "./sign.ts";
+import { feesOf, signerAccountOf, signTransaction } from "./sign.ts";
 
 /** Raises the fee at a fault point where the fault `replace` is set. */
 export async function bumpAt(

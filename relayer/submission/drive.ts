@@ -1,3 +1,6 @@
+import type { Address } from "viem";
+import { z } from "zod";
+import { sameAddress } from "../../protocol/values/same-address.ts";
 import type { RelayerContext } from "../context.ts";
 import { RelayOperationUnknownError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
 import { HeldError, nodeOf, reach } from "../faults/fault-effects.ts";
@@ -10,8 +13,7 @@ import {
 } from "../journal/relay-operation.ts";
 import { atOneTime, readTime, timestamp } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
-import { knowsTransaction, readNextBlockTime, readNonce } from "../node/node.ts";
-import { freeStranded } from "../recovery/free-stranded.ts";
+import { askNode, knowsTransaction, type Node, readNextBlockTime, readNonce, sendRaw } from "../node/node.ts";
 import { undoSettlement } from "../recovery/undo-settlement.ts";
 import {
   awaitTransactionReceipt,
@@ -19,9 +21,8 @@ import {
   type ReceiptState,
   readReceiptState,
 } from "./await-receipt.ts";
-import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
+import { broadcast, note, recordBroadcast, sendTransaction } from "./broadcast.ts";
 import { cancel, raiseWhenLate } from "./bump.ts";
-import { note } from "./note-failure.ts";
 import { PreconditionError, requirePrecondition, withdraw } from "./require-precondition.ts";
 import { confirm, settle } from "./settle.ts";
 import { claimNonce, type NonceClaim, needsAttention } from "./sign.ts";
@@ -228,4 +229,51 @@ async function sendPredecessors(context: RelayerContext, operation: RelayOperati
     sent = (await sendTransaction(context, other, transaction)) === null || sent;
   }
   return sent;
+}
+
+const poolSchema = z.object({
+  queued: z.record(z.string(), z.record(z.string(), z.object({ hash: z.string() }))),
+});
+
+/**
+ * Frees a signer whose next transaction the node has and will never mine, so that all behind it wait in vain.
+ *
+ * Anvil takes a transaction that arrives while its predecessor is mined for one with a gap before it, and keeps it
+ * so. The signer's transactions are taken out of the pool and sent again in order, as the same bytes.
+ *
+ * @returns whether the signer was stranded.
+ */
+function freeStranded(
+  context: RelayerContext,
+  { from, epoch, nonce }: RelayOperationRecord,
+): Promise<boolean> {
+  const { node, journal } = context;
+  return context.locks.run(`free:${from}`, async () => {
+    const next = await readNonce(node, from);
+    if (nonce === null || nonce < next) return false;
+    const queued = await queuedHashes(node, from);
+    if (queued === null) return false;
+    const waiting = (await journal.claimed(from, next, epoch)).filter(
+      ({ hash }) => hash !== null && queued.has(hash),
+    );
+    if (waiting[0]?.nonce !== next) return false;
+    await askNode(node, "anvil_removePoolTransactions", [from], z.unknown());
+    // One that has just been mined is refused, which is as good.
+    for (const { raw } of waiting.map(currentTransaction))
+      await sendRaw(node, raw).catch((error: unknown) => {
+        if (!(error instanceof RpcRefusedError)) throw error;
+      });
+    return true;
+  });
+}
+
+/** Returns null for a node that does not show its pool: only Anvil has stranded transactions. */
+async function queuedHashes(node: Node, from: Address): Promise<Set<string> | null> {
+  const pool = await askNode(node, "txpool_content", [], poolSchema).catch((error: unknown) => {
+    if (!(error instanceof RpcRefusedError)) throw error;
+  });
+  if (pool === undefined) return null;
+  const { queued } = pool;
+  const own = Object.entries(queued).filter(([address]) => sameAddress(address, from));
+  return new Set(own.flatMap(([, waiting]) => Object.values(waiting).map(({ hash }) => hash)));
 }

@@ -1,6 +1,6 @@
 import { keccak256, type LocalAccount } from "viem";
-import type { RelayerContext } from "../context.ts";
-import { SignerUnknownError } from "../errors.ts";
+import type { Fees, RelayerContext } from "../context.ts";
+import { RelayerError, RpcUnavailableError, SignerUnknownError } from "../errors.ts";
 import { reach } from "../faults/fault-effects.ts";
 import { writeWithBudget } from "../journal/gas-budget.ts";
 import type {
@@ -10,7 +10,6 @@ import type {
 } from "../journal/relay-operation.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { Turn } from "../keyed-mutex.ts";
-import { feesOf } from "./fees-of.ts";
 
 /** An operation whose nonce is claimed, and its place in the line of its signer's broadcasts. */
 export interface NonceClaim {
@@ -129,4 +128,13 @@ export function signerAccountOf(context: RelayerContext, operation: RelayOperati
   const account = context.accounts.get(operation.from);
   if (!account) throw new SignerUnknownError(operation.from);
   return account;
+}
+
+/** Reads the fees of a transaction that is signed now. @throws RpcUnavailableError when the node does not say what it asks for. */
+export async function feesOf(context: RelayerContext): Promise<Fees> {
+  try {
+    return await context.fees();
+  } catch (error) {
+    throw error instanceof RelayerError ? error : new RpcUnavailableError("The estimate of fees", error);
+  }
 }

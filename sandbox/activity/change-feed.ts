@@ -18,10 +18,6 @@ export const windowMs = 40;
  * Gathers what changes in a sandbox and tells it to listeners, a burst as one change.
  *
  * It remembers the last changes, so that a listener that was away can get what it missed.
- *
- * @example
- * feed.note("purchases", ["pur_…"]);
- * const stop = feed.listen((change) => send(change));
  */
 export class ChangeFeed {
   /** Ids of an earlier process must not pass for ones of this. */

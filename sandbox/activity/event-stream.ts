@@ -18,8 +18,6 @@ interface Client {
  * Serves a feed as server-sent events: a change each, with ids that a client resumes from (`Last-Event-ID`).
  *
  * Nothing is kept for a client that does not read: when it takes data again, it gets the topic that means to read everything again.
- *
- * @example app.get("/stream", (request, response) => stream.open(request, response))
  */
 export class EventStream {
   readonly #feed: ChangeFeed;

@@ -40,11 +40,7 @@ export const requestsQuery = z.strictObject({
 /** The parsed form of {@link requestsQuery}. */
 type RequestsQuery = z.output<typeof requestsQuery>;
 
-/**
- * Reads a page of the request log: the newest answer first, or from a number on the oldest first.
- *
- * @example await readRequests({ status: "4xx" }, log, services)
- */
+/** Reads a page of the request log: the newest answer first, or from a number on the oldest first. */
 export async function readRequests(
   query: RequestsQuery,
   log: RequestLog,

@@ -17,8 +17,6 @@ export const keptRefusals = 500;
  * Keeps the newest transactions that were refused, in memory: they are not state of the service, so a restore clears the log.
  *
  * One that is not confirmed yet is not refused; repeated requests about one are kept once and counted.
- *
- * @example log.record(refusal); log.newest()
  */
 export class RefusalLog implements Part<null> {
   readonly name = "refusals";

@@ -45,8 +45,6 @@ export interface KeptRequest extends Omit<AnsweredRequest, "body" | "answer">, O
 /**
  * Keeps the newest requests of the API with their answers and the calls to the node that they needed, in memory. They are not state of the
  * service, so a restore clears the log. It keeps texts as they are, and reads them only when it is asked for them.
- *
- * @example log.newest()
  */
 export class RequestLog implements Part<null> {
   readonly name = "request_log";

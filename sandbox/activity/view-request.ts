@@ -12,7 +12,7 @@ import { contractAt } from "../explain/address-book.ts";
 import { callOfChecks } from "../explain/cause/compare-calls.ts";
 import { causeFirst, nameCauses } from "../explain/cause/name-cause.ts";
 import type { NodeCallView, OpenRequestView, RequestView } from "../explorer/views.ts";
-import { shortenArgument } from "../lib/errors/shorten-argument.ts";
+import { shortenArgument } from "../lib/errors/show-value.ts";
 import { readJson } from "../lib/read-json.ts";
 import type { KeptCall, KeptRequest, OpenRequest } from "./request-log.ts";
 

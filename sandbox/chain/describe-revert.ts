@@ -1,6 +1,6 @@
 import { type Hex, isHex } from "viem";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
-import { shortenArgument } from "../lib/errors/shorten-argument.ts";
+import { shortenArgument } from "../lib/errors/show-value.ts";
 
 /**
  * Writes revert data as the error and its arguments.

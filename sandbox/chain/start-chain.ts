@@ -123,9 +123,6 @@ export type ChainRecord = z.infer<typeof chainRecord>;
  * against what was written down about it.
  *
  * @throws GenesisError when there is no genesis or the chain is another one; AnvilError when Anvil does not start, or makes other blocks.
- * @example
- * await using chain = await startChain({ mode: "deterministic", seed: "checkout" });
- * chain.deployment.registrar.address;
  */
 export async function startChain(options: ChainOptions): Promise<ChainNode> {
   const { kept, saved } = options;

@@ -3,10 +3,9 @@ import type { Client, Middleware } from "openapi-fetch";
 import { definedOnly } from "../lib/defined-only.ts";
 import { fetchFromSandbox } from "../lib/http/direct/fetch-direct.ts";
 import type { paths } from "./api.generated.ts";
-import { requireFilledPath } from "./control/filled-path.ts";
 import { type LifecycleWrites, lifecycleWrites } from "./lifecycle-writes.ts";
 import { mostRequests, type RetryPolicy, retryingFetch, waitInRealTime } from "./retrying-fetch.ts";
-import { openTyped } from "./typed-client.ts";
+import { openTyped, requireFilledPath } from "./typed-client.ts";
 
 export type { components, paths } from "./api.generated.ts";
 export type { LifecycleWrites } from "./lifecycle-writes.ts";

@@ -1,4 +1,4 @@
-import { shortenArgument } from "../lib/errors/shorten-argument.ts";
+import { shortenArgument } from "../lib/errors/show-value.ts";
 
 /** A failed check, with its expected and actual value. */
 export interface FailedCheck {

@@ -52,7 +52,6 @@ const kinds = {
  * Refuses a value that a method does not accept: in JavaScript often the whole answer, or a promise.
  *
  * @throws SandboxError argument_invalid, with the fields that the value does not have.
- * @example requireArgument("pay", "purchase", purchase)
  */
 export function requireArgument(method: string, kind: keyof typeof kinds, value: unknown): void {
   const { what, fields, as } = kinds[kind];
@@ -67,7 +66,6 @@ export function requireArgument(method: string, kind: keyof typeof kinds, value:
  *
  * @param needed - each option, with its article.
  * @throws SandboxError argument_invalid
- * @example requireOptions("claim", { amount: "an amount", reason: "a reason" }, terms, 'Pass { amount: 10_000_000n, reason: "late" }.')
  */
 export function requireOptions(
   method: string,
@@ -88,7 +86,6 @@ export function requireOptions(
  * Refuses an amount that is not a bigint from 0.
  *
  * @throws SandboxError argument_invalid
- * @example requireAmount("approve", amount)
  */
 export function requireAmount(method: string, amount: unknown): void {
   if (typeof amount === "bigint" && amount >= 0n) return;
@@ -100,11 +97,7 @@ export function requireAmount(method: string, amount: unknown): void {
   );
 }
 
-/**
- * Returns the error of a wrong argument: what the method takes, what was passed, and what to do. A promise is to be awaited.
- *
- * @example throw wrongArgument("fund takes a merchant", value, showValue(value), "Pass a merchant as the API answers it.")
- */
+/** Returns the error of a wrong argument: what the method takes, what was passed, and what to do. A promise is to be awaited. */
 export function wrongArgument(takes: string, value: unknown, passed: string, remedy: string): SandboxError {
   const isPromise = types.isPromise(value);
   return new SandboxError(

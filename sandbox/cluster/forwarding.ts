@@ -5,7 +5,7 @@ import type { ForwardedRequest, Services } from "../../server/services.ts";
 import type { ClusterMember } from "../../server/store/postgres/cluster-member.ts";
 import { StoreUnavailableError } from "../../server/store/store.ts";
 import { fetchDirect } from "../lib/http/direct/fetch-direct.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 
 /** The longest time that a request waits for a process to lead, in milliseconds. */
 export const leaderWaitMs = 5_000;

@@ -1,18 +1,24 @@
 import { randomInt } from "node:crypto";
 import type { EIP1193RequestFn } from "viem";
+import { z } from "zod";
 import { toNode } from "../../relayer/node/node.ts";
+import { ChainUnavailableError } from "../../server/chain/chain-reader.ts";
 import { discoveryResources } from "../../server/documentation/discovery.ts";
 import { problemRefusals } from "../../server/http/answers/refusal-form.ts";
 import { createApp } from "../../server/http/app.ts";
 import { receiveNotification } from "../../server/notifications/receive-notification.ts";
 import { operations } from "../../server/operations.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
-import type { Log } from "../../server/services.ts";
+import type { Log, Services } from "../../server/services.ts";
+import type { Store } from "../../server/store/store.ts";
+import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import { RequestTracing } from "../activity/request-tracing.ts";
 import { createChainClient } from "../chain/client/chain-client.ts";
 import { nodeSocket } from "../chain/client/node-socket.ts";
 import { guardReorgs, MiningGate } from "../chain/client/reorg.ts";
 import { watchAnvil } from "../chain/client/watch-heads.ts";
+import type { ClockMode, SandboxClock } from "../chain/clock/clock.ts";
+import { toSeconds } from "../chain/clock/duration.ts";
 import { connectChain } from "../chain/connection/connect-chain.ts";
 import { readNetwork } from "../chain/connection/network.ts";
 import type { NetworkOption } from "../chain/connection/network-option.ts";
@@ -22,17 +28,17 @@ import { ClosingStack } from "../lib/closing-stack.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { listen } from "../lib/http/listen.ts";
 import { RequestGate } from "../lib/http/request-gate.ts";
+import { defaultStartTimeoutMs } from "../options/defaults.ts";
 import { checkOptions } from "../options/options.ts";
 import { pagesOf } from "../options/pages-of-ports.ts";
 import { StartDeadline } from "../options/start-deadline.ts";
-import { defaultStartTimeoutMs } from "../options/start-timeout.ts";
 import { ReceiverPin } from "../receiver/receiver-pin.ts";
+import { askControl, type ControlMethod } from "../service/ask-control.ts";
 import type { ServiceProcess } from "../service/connect-service.ts";
 import { RequestCounter } from "../service/request-counter.ts";
-import { followChain, startService } from "../service/start-service.ts";
+import { followChain, type Observer, startService } from "../service/start-service.ts";
 import { keptByFirst } from "./kept-chain.ts";
-import { MemberObserver } from "./member-observer.ts";
-import { sharedClock } from "./shared-clock.ts";
+import { tellRefusals } from "./refusals.ts";
 import { type SharedSandbox, SharedStore } from "./shared-store.ts";
 
 /** A process that answers the API of a sandbox which another one runs. */
@@ -196,5 +202,67 @@ async function reachNode(
     terms,
     clock,
     watchHeads: async (watcher) => await chain.watchHeads(watcher),
+  };
+}
+
+/**
+ * The observer in a process that joined: the explorer is in the first process, which the database tells of commits;
+ * refusals are sent to it here.
+ */
+class MemberObserver implements Observer {
+  readonly refused: Services["refused"];
+
+  constructor(controlUrl: string, log: Log) {
+    this.refused = tellRefusals(controlUrl, log);
+  }
+
+  store(store: Store): Store {
+    return store;
+  }
+
+  relayerJournal(journal: RelayerJournalStore): RelayerJournalStore {
+    return journal;
+  }
+
+  /** The request log is in the first process, and has only the requests of that one. */
+  answered(): void {}
+
+  noteCalls(request: EIP1193RequestFn): EIP1193RequestFn {
+    return request;
+  }
+
+  watchDeliver(deliver: Services["deliver"]): Services["deliver"] {
+    return deliver;
+  }
+
+  faultsChanged(): void {}
+
+  changedElsewhere(): void {}
+
+  head(): void {}
+}
+
+const answer = z.object({ now: z.int() });
+
+/** The clock of a sandbox as a process sees it that has joined: the first process moves it and tells the time. */
+function sharedClock(controlUrl: string, mode: ClockMode): Pick<SandboxClock, "mode" | "now" | "travel"> {
+  const ask = async (method: ControlMethod, path: string, body?: object) => {
+    try {
+      const response = await askControl(controlUrl, method, path, body);
+      if (!response.ok) throw new Error(`The sandbox's clock responded with ${response.status}.`);
+      return answer.parse(await response.json()).now;
+    } catch (cause) {
+      // It may end at any moment of a request.
+      throw new ChainUnavailableError(
+        "The first process of the sandbox does not respond, so its clock cannot be read. Send the identical request again.",
+        { cause },
+      );
+    }
+  };
+  return {
+    mode,
+    now: async () => await ask("GET", "/status"),
+    travel: async (by) =>
+      await ask("POST", "/clock", { seconds: typeof by === "number" ? by : toSeconds(by) }),
   };
 }

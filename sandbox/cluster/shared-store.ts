@@ -15,7 +15,7 @@ import { accounts, decimal, deployment } from "../chain/genesis/deployment-recor
 import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { PinnedReceiver } from "../lib/http/pin-receiver.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 import type { SandboxUrls } from "../options/description.ts";
 import { accountSettingSchema, programSettingSchema } from "../options/programs.ts";
 import type { SandboxSettings } from "../options/settings.ts";

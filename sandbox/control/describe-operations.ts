@@ -53,7 +53,6 @@ export function pageUrl(docsUrl: string, target: string): string {
  * Describes a table of operations as an OpenAPI 3.1 document.
  *
  * @param head - the document without paths.
- * @example describeTable({ openapi: "3.1.0", info, tags }, { operations: controlOperations, … })
  */
 export function describeTable<O extends DescribedOperation, C extends string>(
   head: Omit<ZodOpenApiObject, "paths" | "components">,

@@ -5,8 +5,6 @@ import { hasBody, readBody, requireJsonType } from "../../server/http/request/re
 /**
  * Refuses a write whose body is not JSON. It runs before any parser: the body of an operation that has a default for every field is
  * not needed, and would be ignored.
- *
- * @example app.use(requireJsonBody)
  */
 export const requireJsonBody: RequestHandler = (request, _response, next) => {
   if (isWrite(request) && hasBody(request)) requireJsonType(request);
@@ -17,7 +15,6 @@ export const requireJsonBody: RequestHandler = (request, _response, next) => {
  * Parses the body of a write as JSON, as strictly as the routing API does. The body of a GET or HEAD has no meaning and is ignored.
  *
  * @param limit - the most bytes of a body.
- * @example app.use(parseJsonBody(1_024))
  */
 export function parseJsonBody(limit: number): RequestHandler {
   return async (request, response, next) => {

@@ -14,10 +14,12 @@ import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { type Explorer, openExplorer } from "../explorer/explorer.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
+import { type Listener, listen } from "../lib/http/listen.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
+import { pagesOf, sharedPaths } from "../options/pages-of-ports.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import type { RpcSnapshots } from "../snapshots/rpc-snapshots.ts";
 import { createControlHost } from "./host.ts";
-import type { Listeners } from "./open-listeners.ts";
 import type { ControlledSandbox } from "./operation.ts";
 
 /** Has the listeners serve the API, the documentation, the chain RPC and the control API with the explorer. */
@@ -96,4 +98,49 @@ function openRpcFront({
       return isPlaced(call.method) ? await miningGate.runExclusive(record) : await record();
     },
   });
+}
+
+/** The listeners of a sandbox's parts. */
+interface Listeners {
+  api: Listener;
+  docs: Listener;
+  control: Listener;
+  /** None for the chain of a node, which has its own. */
+  rpc: Listener | null;
+}
+
+/** Opens a port for each part, to be closed with all that was opened. @throws SandboxError port_in_use */
+export async function openListeners(
+  { ports, listen: address, allowHosts, allowOrigins, connectionLimits: limits, network }: SandboxSettings,
+  opened: ClosingStack,
+): Promise<Listeners> {
+  const ownPorts = new Set<number>();
+  const open = async (part: keyof Listeners, docsUrl?: string) => {
+    const listener = await listen({
+      port: ports[part],
+      address,
+      allowHosts,
+      allowOrigins,
+      ownPorts,
+      option: `ports.${part}`,
+      pages: pagesOf[part],
+      shared: sharedPaths[part],
+      limits,
+      ...(docsUrl === undefined ? {} : { docsUrl }),
+    });
+    opened.defer(async () => await listener.close());
+    return listener;
+  };
+  const docs = await open("docs");
+  return {
+    api: await open("api", docs.url),
+    docs,
+    control: await open("control", docs.url),
+    rpc: network === null ? await open("rpc", docs.url) : null,
+  };
+}
+
+/** Returns the URLs of the parts. @param nodeUrl - where wallets and pages reach the node, if the chain is not the sandbox's own. */
+export function urlsOf({ api, docs, control, rpc }: Listeners, nodeUrl: string | null) {
+  return { api: api.url, docs: docs.url, control: control.url, rpc: rpc?.url ?? nodeUrl ?? "" };
 }

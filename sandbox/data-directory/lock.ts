@@ -18,7 +18,7 @@ import {
   signalProcess,
 } from "../lib/processes/processes.ts";
 import { readJson } from "../lib/read-json.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 import { readOwn, requireFiles } from "./sandbox-file.ts";
 
 /** The longest time to wait for another process that takes the same directory, in milliseconds; it needs a few. */
@@ -30,7 +30,6 @@ const mostBytes = 4_096;
  * Takes a data directory for this process. The lock names the process, so that one left by a dead process blocks no other.
  *
  * @throws SandboxError data_directory_in_use; StoreUnavailableError when the disk refuses.
- * @example const { release } = await lockDataDirectory(".sandbox")
  */
 export async function lockDataDirectory(directory: string): Promise<DirectoryLock> {
   try {
@@ -46,7 +45,6 @@ export async function lockDataDirectory(directory: string): Promise<DirectoryLoc
  *
  * @returns a function that gives the directory back, unless another process has taken it over.
  * @throws as {@link lockDataDirectory} does.
- * @example const release = await lockForChild(".sandbox")
  */
 export async function lockForChild(directory: string): Promise<() => Promise<unknown>> {
   const lock = await takeLock(directory, { forChild: true });

@@ -4,7 +4,7 @@ import { AbortController } from "../../protocol/globals.ts";
 import type { Log } from "../../server/services.ts";
 import { unwritable } from "../../server/store/directory/directory-store.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 import type { SandboxDescription } from "../options/description.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";

@@ -28,7 +28,6 @@ export async function publish(directory: string, description: SandboxDescription
  * Reads a file that a sandbox has written for its owner; null when there is none.
  *
  * @throws StoreUnavailableError when this user may not read it.
- * @example await readOwn(".sandbox/sandbox.json")
  */
 export async function readOwn(path: string): Promise<string | null> {
   return await readText(path).catch((cause: unknown) => {

@@ -28,7 +28,6 @@ export interface VerifiedDirectory {
  * directory is locked meanwhile, unless it is read-only, and nothing else in it is changed.
  *
  * @throws SandboxError data_directory_in_use, data_directory_mismatch; StoreDamagedError, AnvilError.
- * @example (await verifyDirectory(".sandbox")).blocks
  */
 export async function verifyDirectory(directory: string): Promise<VerifiedDirectory> {
   const begun = await readBeginning(directory);

@@ -36,7 +36,7 @@ import type { DeploymentRecord } from "../chain/genesis/deployment-record.ts";
 import { epochOf } from "../chain/genesis/open-epoch.ts";
 import { programBounds, tokenParameters } from "../chain/genesis/roles.ts";
 import { codeHashAt } from "../chain/genesis/verify-deployment.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 import { defaultPrograms, type ProgramSetting } from "../options/programs.ts";
 
 /** Gas units per transaction; more than each one needs. */

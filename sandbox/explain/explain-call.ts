@@ -80,7 +80,6 @@ const stepsAfterwards: readonly string[] = ["payment approval", "funding approva
  *
  * @param expectation - the expectation of the step, if more is known about it than the call says.
  * @throws SandboxError argument_invalid when the call is malformed, or the id to compare it with is unknown.
- * @example (await explainCall({ from: buyer, to: registrar, data }, {}, sources)).cause
  */
 export async function explainCall(
   unsent: unknown,

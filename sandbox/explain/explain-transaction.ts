@@ -48,7 +48,6 @@ export interface ExplainOptions {
  * there is one. Changes nothing.
  *
  * @throws SandboxError argument_invalid when no merchant and no purchase has the given id.
- * @example (await explainTransaction(hash, {}, sources)).cause
  */
 export async function explainTransaction(
   hash: Hex,

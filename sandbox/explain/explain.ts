@@ -22,11 +22,7 @@ export interface Explain {
   (request: ExplainDecision): Promise<DecisionExplanation>;
 }
 
-/**
- * Opens `explain` on a sandbox.
- *
- * @example const explain = openExplain({ services, client, refusals })
- */
+/** Opens `explain` on a sandbox. */
 export function openExplain(sources: ExplainSources): Explain {
   async function explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
   async function explain(request: ExplainCall): Promise<CallExplanation>;

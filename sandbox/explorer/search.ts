@@ -13,8 +13,6 @@ import type { SearchResult } from "./views.ts";
 /**
  * Finds what an id, a hash, an address or a block number belongs to. `explain` and a hash find the explanation of a transaction, and `given` the
  * states that can be created.
- *
- * @example await search("pur_…", sources)
  */
 export async function search(text: string, sources: Sources): Promise<SearchResult[]> {
   const [command, ...words] = text.trim().split(/\s+/);

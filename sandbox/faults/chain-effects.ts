@@ -1,11 +1,11 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
-import { lookUntil } from "../../relayer/faults/look-until.ts";
+import { lookUntil } from "../../relayer/faults/fault-effects.ts";
 import { isAutomining, startAutomine } from "../../relayer/node/automine.ts";
 import { askNode, countMinable, type Node } from "../../relayer/node/node.ts";
 import { FaultInvalidError, RpcRefusedError, RpcUnavailableError } from "../../relayer/relayer.ts";
 import type { MiningMode } from "../chain/clock/mining.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 
 /** Does to a chain what faults do: reorgs, and a pause of mining that ends when the faults are cleared. */
 export class ChainEffects {

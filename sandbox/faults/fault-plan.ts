@@ -1,5 +1,5 @@
 import { FaultInvalidError } from "../../relayer/relayer.ts";
-import { orList } from "../../server/lib/or-list.ts";
+import { orList } from "../../server/lib/wording.ts";
 import type { Fault } from "./fault.ts";
 import { type FaultLayer, faultDefaults, placementsOf } from "./fault-matrix.ts";
 import { type FaultEntry, writesOfSubjects } from "./fault-request.ts";

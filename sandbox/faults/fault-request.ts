@@ -3,7 +3,7 @@ import { z } from "zod";
 import { FaultInvalidError, type RelayOperationKind, relayOperationKinds } from "../../relayer/relayer.ts";
 import type { FieldError } from "../../server/errors/problem.ts";
 import { check } from "../../server/http/request/validate.ts";
-import { orList } from "../../server/lib/or-list.ts";
+import { orList } from "../../server/lib/wording.ts";
 import { operations } from "../../server/operations.ts";
 import { passedMethods, refusedMethods } from "../chain/rpc/methods/method-list.ts";
 import { showValue } from "../lib/errors/show-value.ts";

@@ -1,6 +1,6 @@
 import type { Mutex } from "async-mutex";
 import { operationId } from "../../relayer/relayer.ts";
-import { orList } from "../../server/lib/or-list.ts";
+import { orList } from "../../server/lib/wording.ts";
 import type { Services } from "../../server/services.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import { readMining } from "../chain/clock/mining.ts";

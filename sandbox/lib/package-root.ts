@@ -5,9 +5,6 @@ import { fileURLToPath } from "node:url";
 /**
  * The folder that artifacts, portal and the prepared genesis are in: the checkout, or `dist` of the installed package, which is
  * laid out alike.
- *
- * @example
- * join(packageRoot(), "artifacts");
  */
 export function packageRoot(): string {
   return fileURLToPath(new URL("../..", import.meta.url));

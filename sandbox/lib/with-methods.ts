@@ -1,8 +1,4 @@
-/**
- * Returns an object with some of its methods replaced; everything else is the object's own.
- *
- * @example withMethods(clock, { now: async () => 1_700_000_000 })
- */
+/** Returns an object with some of its methods replaced; everything else is the object's own. */
 export function withMethods<M extends object, T extends M>(object: T, methods: M): T {
   return new Proxy(object, {
     get(target, name) {

@@ -1,5 +1,10 @@
 import { z } from "zod";
 
+/** The default deadline of a start, in milliseconds. */
+export const defaultStartTimeoutMs = 30_000;
+/** The longest deadline of a start, in milliseconds. */
+export const mostStartTimeoutMs = 600_000;
+
 /** The required confirmations by default: the block that includes the transaction. */
 export const defaultConfirmations = 1;
 

@@ -25,9 +25,15 @@ import {
   whole,
 } from "../lib/option-schemas.ts";
 import type { Part } from "../lib/part.ts";
-import { defaultConfirmations, defaultGasBudgetWei, longestSeed, mostConfirmations } from "./defaults.ts";
+import {
+  defaultConfirmations,
+  defaultGasBudgetWei,
+  defaultStartTimeoutMs,
+  longestSeed,
+  mostConfirmations,
+  mostStartTimeoutMs,
+} from "./defaults.ts";
 import type { AccountOption, ProgramOption } from "./programs.ts";
-import { defaultStartTimeoutMs, mostStartTimeoutMs } from "./start-timeout.ts";
 
 /** The options of a sandbox; each has a default. `docs/options.md` has these sentences in a table. */
 export interface SandboxOptions {
@@ -394,7 +400,6 @@ export const flaggedOptions = flaggedIn(sandboxOptions.shape);
  * Refuses an option that does not exist or is of another type: JavaScript, and values of a type that was cast, are not checked by a compiler.
  *
  * @throws SandboxError option_invalid
- * @example checkOptions({ fresh: true })
  */
 export function checkOptions(options: z.input<typeof sandboxOptions>): void {
   const { error } = sandboxOptions.safeParse(options);

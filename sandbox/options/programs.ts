@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { textLengths } from "../../server/http/limits.ts";
 import { programIdSchema, programNameLength } from "../../server/http/schemas/primitives.ts";
-import { orList } from "../../server/lib/or-list.ts";
+import { orList } from "../../server/lib/wording.ts";
 import { programRoles } from "../chain/genesis/roles.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
@@ -63,7 +63,6 @@ export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(progra
  * Fills in the defaults of programs and checks them.
  *
  * @throws SandboxError option_invalid for a malformed or duplicate id or account, and for no or too many programs.
- * @example resolvePrograms(["prg_demo", { id: "prg_books", name: "Book store" }])
  */
 export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {
   const resolved = programs.map((program) => {
@@ -109,7 +108,6 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
  *
  * @param programs - those that are served, each with an account of its own.
  * @throws SandboxError option_invalid for a malformed or duplicate id, a program that is not served, and too many accounts.
- * @example resolveAccounts(["acct_worker", { id: "acct_books_worker", program: "prg_books" }], programs)
  */
 export function resolveAccounts(
   accounts: readonly AccountOption[],

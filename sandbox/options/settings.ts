@@ -11,7 +11,7 @@ import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-
 import { loopback } from "../lib/http/listen.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
-import { defaultConfirmations, defaultGasBudgetWei } from "./defaults.ts";
+import { defaultConfirmations, defaultGasBudgetWei, defaultStartTimeoutMs } from "./defaults.ts";
 import type { SandboxOptions } from "./options.ts";
 import {
   type AccountSetting,
@@ -20,7 +20,6 @@ import {
   resolveAccounts,
   resolvePrograms,
 } from "./programs.ts";
-import { defaultStartTimeoutMs } from "./start-timeout.ts";
 
 /** The options with every default filled in. */
 export interface SandboxSettings {

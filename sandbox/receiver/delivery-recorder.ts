@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Fault } from "../faults/fault.ts";
-import { collectBody } from "../lib/http/collect-body.ts";
+import { collectBody } from "../lib/http/read-bytes.ts";
 import { pause } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import { type Arrival, headersOf } from "./arrival.ts";
@@ -8,11 +8,7 @@ import { type Arrival, headersOf } from "./arrival.ts";
 /** A fault of a receiver: it answers a status, waits, or drops the connection (`reset`). */
 export type ReceiverFault = Pick<Fault, "action" | "status" | "headers" | "body" | "delay_ms">;
 
-/**
- * Intercepts the requests to a receiver, records each delivery byte for byte, and makes deliveries fail on demand.
- *
- * @example listener.serve(recorder.guard(api))
- */
+/** Intercepts the requests to a receiver, records each delivery byte for byte, and makes deliveries fail on demand. */
 export class DeliveryRecorder {
   readonly #path: string | null;
   readonly #takeFault: () => ReceiverFault | null;

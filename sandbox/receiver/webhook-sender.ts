@@ -1,11 +1,13 @@
 import { performance } from "node:perf_hooks";
 import { AbortSignal } from "../../protocol/globals.ts";
+import { ChainUnavailableError } from "../../server/chain/chain-reader.ts";
 import type { Deliver, Services } from "../../server/services.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
-import { letTimePass } from "../chain/clock/let-time-pass.ts";
+import { ClockError } from "../chain/clock/clock-error.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import { deliverTo } from "../lib/http/deliver.ts";
 import { crashProcess } from "../lib/processes/processes.ts";
+import { wait } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
 
@@ -42,4 +44,25 @@ export function openWebhookSender(parts: {
     await letTimePass(clock, waits.until(signal))(milliseconds, releaseGate);
   };
   return { deliver, pause };
+}
+
+/**
+ * Lets sandbox time pass. With a live clock, it waits, without delaying snapshots. A deterministic clock is moved by whole seconds, with
+ * the chain and without waiting.
+ *
+ * @param signal - ends a wait early.
+ */
+function letTimePass(clock: Pick<SandboxClock, "mode" | "travel">, signal: AbortSignal): Services["pause"] {
+  return async (milliseconds, releaseGate) => {
+    if (clock.mode === "live")
+      await releaseGate(async (undone) => await wait(milliseconds, AbortSignal.any([signal, undone])));
+    else if (milliseconds > 0)
+      await clock.travel(Math.ceil(milliseconds / 1_000)).catch((cause: unknown) => {
+        if (cause instanceof ClockError) throw cause;
+        throw new ChainUnavailableError(
+          "The chain does not respond, so its time cannot pass. Send the identical request again.",
+          { cause },
+        );
+      });
+  };
 }

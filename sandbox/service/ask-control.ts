@@ -8,7 +8,6 @@ export type ControlMethod = "GET" | "POST" | "PUT" | "DELETE";
  *
  * @param controlUrl - `urls.control` of the sandbox's description.
  * @param body - sent as JSON; none when left out.
- * @example await askControl(description.urls.control, "POST", "/clock", { seconds: 60 })
  */
 export async function askControl(
   controlUrl: string,

@@ -25,11 +25,7 @@ export interface SandboxKeys {
   operators: readonly LocalAccount[];
 }
 
-/**
- * Derives the keys of a sandbox that do not rotate; those that do are in the service's key ring.
- *
- * @example const keys = deriveKeys("checkout", chain.accounts, settings)
- */
+/** Derives the keys of a sandbox that do not rotate; those that do are in the service's key ring. */
 export function deriveKeys(
   seed: string,
   accounts: Accounts,

@@ -7,7 +7,7 @@ import { type RelayerJournalStore, relayerJournal } from "../../server/store/sto
 import type { ChainNode } from "../chain/start-chain.ts";
 import { crashProcess } from "../lib/processes/processes.ts";
 import { sharedReading } from "../lib/reading/shared-reading.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 

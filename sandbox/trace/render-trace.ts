@@ -1,10 +1,29 @@
 import { posix } from "node:path";
+import { toChainTimestamp } from "../../protocol/values/time.ts";
 import { renderTemplate } from "../../server/documentation/render-template.ts";
 import { escapeMarkup } from "../../server/lib/escape-markup.ts";
 import { once } from "../../server/lib/once.ts";
 import { readAsset } from "../../server/pages/assets.ts";
-import { annotate } from "./annotate.ts";
 import type { TraceData, TraceEntry, TraceFailure, TraceView } from "./trace-view.ts";
+
+const addresses = /\b0x[0-9a-fA-F]{40}\b/g;
+
+/** Unix seconds after the word that says that they are a time. */
+const seconds = /(?<=\b(?:timestamp|\w*[dD]eadline|validUntil|mined at) \(?)\d{10}\b/g;
+
+/**
+ * Adds what a person reads to a sentence: its label to each address, and the date to each time in Unix seconds.
+ *
+ * @example annotate("DeadlinePassed(deadline 1767225600)", {}) // "DeadlinePassed(deadline 1767225600 (2026-01-01T00:00:00Z))"
+ */
+function annotate(text: string, labels: { [address: string]: string }): string {
+  return text
+    .replaceAll(addresses, (address) => {
+      const label = labels[address.toLowerCase()];
+      return label === undefined ? address : `${address} (${label})`;
+    })
+    .replaceAll(seconds, (time) => `${time} (${toChainTimestamp(Number(time))})`);
+}
 
 /** Nothing of the page asks another host, or any host. */
 const policy =
@@ -14,7 +33,6 @@ const policy =
  * Writes a trace as one HTML file: the explorer's page with its modules, its styles and all data in it.
  *
  * @param labels - the labels of addresses.
- * @example renderTrace({ trace, answers }, overview.labels)
  */
 export function renderTrace(data: TraceData, labels: { [address: string]: string }): string {
   const { trace } = data;

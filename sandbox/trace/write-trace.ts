@@ -20,7 +20,6 @@ export interface TraceFiles {
  * Writes a trace and its snapshot file.
  *
  * @throws SandboxError trace_refused when the trace cannot be written.
- * @example await writeTrace("checkout.trace.html", { makeTrace, encodeSnapshot })
  */
 export async function writeTrace(
   file: string,

@@ -6,8 +6,6 @@ import { endOfTurn } from "../lib/time/timers.ts";
 /**
  * Signs as an account whose address is known; what its curve needs is computed at the first signature, not at a start. `sign` waits for the end of
  * the turn of the event loop, so that the node computes its answers to messages of this turn at the same time.
- *
- * @example signingAccount(accounts.wallets.buyer)
  */
 export function signingAccount({ address, privateKey }: { address: Address; privateKey: Hex }) {
   const signer = once(() => privateKeyToAccount(privateKey));

@@ -17,7 +17,7 @@ import { describeRevert } from "../chain/describe-revert.ts";
 import { ownTerms, type SendingTerms } from "../chain/sending-terms.ts";
 import { requireArgument } from "../client/require-argument.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import { wait } from "../lib/time/wait.ts";
+import { wait } from "../lib/time/timers.ts";
 
 /** A transaction to send: the `transaction` of an API answer, or a part of one. */
 export interface WalletTransaction {

@@ -46,9 +46,6 @@ export interface Row {
 /**
  * Runs all subjects in turn, round by round, so that a slow moment of the machine meets all of them. A ratio is the median of the
  * rounds' ratios, for the same reason.
- *
- * @example
- * const rows = await measure("start", benchmark, (line) => console.error(line));
  */
 export async function measure(
   name: string,

@@ -12,13 +12,7 @@ export interface ProcessGroup extends AsyncDisposable {
   until<Value>(attempt: () => Promise<Value>): Promise<Value>;
 }
 
-/**
- * Starts a program as the leader of a process group, which is interrupted as by Ctrl-C when it is disposed.
- *
- * @example
- * await using node = startGroup("anvil", ["--port", "0"]);
- * const [, port] = await node.printed(/Listening on .*:(\d+)/);
- */
+/** Starts a program as the leader of a process group, which is interrupted as by Ctrl-C when it is disposed. */
 export function startGroup(program: string, args: readonly string[]): ProcessGroup {
   const child: ChildProcess = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   const exited = once(child, "exit");

@@ -21,11 +21,7 @@ const columns = [
   "Met",
 ] as const;
 
-/**
- * The one table: each subject compared with its floor or peer.
- *
- * @example console.log(textTable(report))
- */
+/** The one table: each subject compared with its floor or peer. */
 export function textTable(report: Report): string {
   const cells = [columns, ...report.rows.map(cellsOf)];
   const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
@@ -100,8 +96,6 @@ export const earlierReport = z.object({
 
 /**
  * Returns a sentence for each subject whose ratio is worse than in an earlier report of the same machine, by more than the noise of both.
- *
- * @example regressionsOf(report, earlierReport.parse(JSON.parse(await readFile("before.json", "utf8"))))
  */
 export function regressionsOf(now: Report, before: z.infer<typeof earlierReport>): string[] {
   return now.rows.flatMap(({ benchmark, subject, unit, comparedTo }) => {

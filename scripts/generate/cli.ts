@@ -1,7 +1,7 @@
 import type { Argument, Option } from "commander";
 import { commandsOf, createProgram, exampleOfCommand, type NamedCommand } from "../../cli/program.ts";
 import { markdownTable } from "../../server/documentation/tables.ts";
-import { capitalize } from "../../server/lib/capitalize.ts";
+import { capitalize } from "../../server/lib/wording.ts";
 
 const program = createProgram(process);
 

@@ -149,7 +149,6 @@ const tables: { readonly [page: string]: Texts } = {
  * Returns a page with its tables (between `<!-- generated:name -->` and `<!-- /generated -->`) as the code has them.
  *
  * @throws Error when the page names a table that does not exist.
- * @example fillPage("docs/rpc.md", await readFile("docs/rpc.md", "utf8"))
  */
 export function fillPage(name: string, page: string): string {
   const marked = /<!-- generated:(\w+) -->(?:(?!<!-- generated:).)*?<!-- \/generated -->/gs;

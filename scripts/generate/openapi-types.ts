@@ -2,11 +2,7 @@
 
 type Node = { readonly [keyword: string]: unknown };
 
-/**
- * Turns a description into TypeScript: `components["schemas"]` and `paths`.
- *
- * @example openapiTypes(describeApi(operations, urls))
- */
+/** Turns a description into TypeScript: `components["schemas"]` and `paths`. */
 export function openapiTypes(document: unknown): string {
   const root = asNode(document);
   const { schemas, responses, parameters = {} } = asNode(root["components"]);

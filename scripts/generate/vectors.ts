@@ -111,11 +111,7 @@ const decision: Decision = {
   reviewer_key_id: "reviewer",
 };
 
-/**
- * Returns the values of docs/vectors.json: messages, calls and signatures of one purchase, computed by the code that the sandbox runs.
- *
- * @example JSON.stringify(await computeVectors())
- */
+/** Returns the values of docs/vectors.json: messages, calls and signatures of one purchase, computed by the code that the sandbox runs. */
 export async function computeVectors() {
   const messages = {
     funding_authorization: await signed(

@@ -57,11 +57,7 @@ export async function assertBound(
   if (!report.accepted) throw await refusal(observed, expected, report, use, services);
 }
 
-/**
- * Evaluates every check of a transaction against a step, with what the chain and the store say about it now.
- *
- * @example (await judge(observed, expectRegistration(purchase, true, services), use, services)).accepted
- */
+/** Evaluates every check of a transaction against a step, with what the chain and the store say about it now. */
 export async function evaluateChecks(
   observed: ObservedTransaction,
   expected: Expectation,

@@ -17,9 +17,9 @@ import { Recent } from "../../protocol/recent.ts";
 import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { type Node, readHeadBlock, toNode } from "../../relayer/node/node.ts";
 import type { BlockPoint, ExpectedParts } from "./chain-reader.ts";
-import { codeAt } from "./code-at.ts";
 import { type DeployedNode, readDeployedIdentity } from "./deployed-node.ts";
 import { absent } from "./head-reader.ts";
+import { codeAt } from "./wallet-code.ts";
 
 /** Observes a transaction; one that the node is about to mine is waited for, and one that it has mined meanwhile is observed at a newer block. */
 export function transactionObserver(

@@ -36,8 +36,6 @@ const routes = [null, "registrar_offer", "merchant_direct"] as const;
  * Reads a chain through a node's JSON-RPC.
  *
  * Every answer of several parts is read at one block, by its hash.
- *
- * @example openChainReader(request, deployment)
  */
 export function openChainReader(request: EIP1193RequestFn, deployment: Deployment): ChainReader {
   const node = connectDeployed(request, deployment);

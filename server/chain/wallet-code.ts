@@ -2,8 +2,8 @@ import { type Address, ContractFunctionExecutionError, type Hex, type PublicClie
 import type { WalletCode } from "../../protocol/binding/expected-transaction.ts";
 import { recoverSigner } from "../../protocol/messages/wallet-signature.ts";
 import type { SignatureVerdict } from "./chain-reader.ts";
-import { codeAt } from "./code-at.ts";
 import type { DeployedNode } from "./deployed-node.ts";
+import { isStateGone } from "./head-reader.ts";
 
 /**
  * A contract's answer to a valid signature (ERC-1271): four bytes, and zeros up to the end of the word as Solidity
@@ -64,4 +64,25 @@ async function isValidByContract(
     if (error instanceof ContractFunctionExecutionError) return false;
     throw error;
   }
+}
+
+/**
+ * Reads the code of an account as it is after a block.
+ *
+ * A node keeps the state of its latest blocks only. Beyond that the code is the one of now: nothing but a delegation (EIP-7702), which
+ * counts as no code of the account's own, and a node's own test calls change it.
+ *
+ * @returns undefined for an account without code.
+ */
+export async function codeAt(
+  client: PublicClient,
+  address: Address,
+  blockHash: Hex,
+): Promise<Hex | undefined> {
+  try {
+    return await client.getCode({ address, blockHash });
+  } catch (error) {
+    if (!isStateGone(error)) throw error;
+  }
+  return await client.getCode({ address });
 }

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
-import express, { type Express, type Request, type Response } from "express";
-import { errorCodes } from "../errors/catalogue.ts";
+import type { Express, Request, Response } from "express";
+import express from "express";
+import { type ErrorCode, errorCatalogue, errorCodes } from "../errors/catalogue.ts";
+import { codesOfOperation, edgeCodes } from "../errors/codes-of-operation.ts";
 import { Problem } from "../errors/problem.ts";
 import { type Answer, problemAnswer } from "../http/answers/answer.ts";
-import { describeError } from "../http/answers/describe-error.ts";
 import { sendAnswer } from "../http/answers/send.ts";
-import { toProblem } from "../http/answers/to-problem.ts";
+import { describeError, toProblem } from "../http/answers/to-problem.ts";
 import type { Operation } from "../http/operation.ts";
 import { requestNames } from "../http/request/request-id.ts";
 import { escapeMarkup } from "../lib/escape-markup.ts";
@@ -19,11 +20,11 @@ import { linkAt, urlsAt } from "../pages/urls-at.ts";
 import type { Services, Urls } from "../services.ts";
 import { atAddresses } from "./at-addresses.ts";
 import { type DocumentSite, documentSite, isPicture, searchPath } from "./documents/document-site.ts";
-import { errorIndex, errorPage } from "./error-page.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./resources/fictional-purchase.ts";
 import { previewCapabilities } from "./resources/preview-capabilities.ts";
 import { type DocumentationPath, documentationResources } from "./resources/resources.ts";
 import { findShippedFile } from "./shipped-file.ts";
+import { errorsTable } from "./tables.ts";
 
 interface ServedDocument {
   path: string;
@@ -39,8 +40,6 @@ const markdown = "text/markdown; charset=utf-8";
 /**
  * Builds the documentation host: the six read-only resources of the specification, every document as Markdown and, for browsers, as a
  * page, and a page for every error code.
- *
- * @example (await createDocumentationHost(services, operations)).listen(4021, "127.0.0.1")
  */
 export function createDocumentationHost(services: Services, operations: readonly Operation[]): Express {
   const app = express();
@@ -201,4 +200,35 @@ function readPicture(path: string): Answer | null {
   if (file === null) return null;
   const type = path.endsWith(".svg") ? "image/svg+xml; charset=utf-8" : "image/png";
   return { status: 200, body: readFileSync(file), headers: { ...assetHeaders, "Content-Type": type } };
+}
+
+/** Explains a code as Markdown: what happened, what to do, which operations answer with it. */
+function errorPage(code: ErrorCode, operations: readonly Operation[]): string {
+  const { status, title, what, remedy, retryable } = errorCatalogue[code];
+  const again = describeRetry(retryable);
+  const met = operations
+    .filter((operation) => codesOfOperation(operation).includes(code))
+    .map(({ method, path, id }) => ({ request: `${method.toUpperCase()} ${path}`, id }));
+  const anywhere = edgeCodes.some((one) => one === code)
+    ? "Any request, on every host, before an operation sees it."
+    : "Any request whose path or method is not one of the API's.";
+  const lines = met.map(({ request, id }) => `- \`${request}\` (${id})`);
+  return [
+    `# ${title}\n`,
+    `\`${code}\`, status ${status}. ${again}\n`,
+    `## What happened\n\n${what}\n`,
+    `## What to do\n\n${remedy}\n`,
+    `## Where it is met\n\n${met.length === 0 ? anywhere : lines.join("\n")}\n`,
+  ].join("\n");
+}
+
+function describeRetry(retryable: boolean | null): string {
+  if (retryable === null)
+    return "`retryable` of the response says whether the identical request may succeed later.";
+  return retryable ? "The identical request may succeed later." : "The identical request fails again.";
+}
+
+/** The list of all error pages, as Markdown. */
+function errorIndex(docsUrl: string): string {
+  return `# Errors\n\nEvery refusal is \`application/problem+json\` (RFC 9457); its \`type\` is one of these pages.\n\n${errorsTable(docsUrl)}\n`;
 }

@@ -5,7 +5,6 @@ import { existsSync } from "node:fs";
  *
  * @param path - from the top of the checkout or of the installed package, with a slash first.
  * @returns null where it is not shipped.
- * @example findShippedFile("/docs/screenshots/explorer.png")
  */
 export function findShippedFile(path: string): URL | null {
   // A package has its documents next to dist/, which the sources are in.

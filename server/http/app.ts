@@ -1,13 +1,13 @@
-import express, { type Express, type Request, type Response } from "express";
+import type { Express, Request, Response } from "express";
+import express from "express";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
 import { type Pages, pageRoutes } from "../pages/page-routes.ts";
 import { urlsAt } from "../pages/urls-at.ts";
 import type { AnsweredRequest, Services, Urls } from "../services.ts";
 import { type Answer, problemAnswer } from "./answers/answer.ts";
-import { describeError } from "./answers/describe-error.ts";
 import { dropConnection, sendAnswer } from "./answers/send.ts";
-import { toProblem } from "./answers/to-problem.ts";
+import { describeError, toProblem } from "./answers/to-problem.ts";
 import { AnswerLostError } from "./faults/apply-api-fault.ts";
 import type { Operation } from "./operation.ts";
 import { answerRequests } from "./pipeline.ts";
@@ -23,11 +23,7 @@ export interface Resource {
   page?: (urls: Urls) => string;
 }
 
-/**
- * Builds the API: every operation of the table, every resource and the pages, with the checks in the order of the design.
- *
- * @example createApp(services, operations, resources, apiPages).listen(4020, "127.0.0.1")
- */
+/** Builds the API: every operation of the table, every resource and the pages, with the checks in the order of the design. */
 export function createApp(
   services: Services,
   operations: readonly Operation[],

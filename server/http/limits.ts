@@ -1,7 +1,17 @@
 import { webhookTolerance } from "../../protocol/signatures/webhook.ts";
 import { amountDigits } from "../../protocol/values/amount.ts";
 import { maxDeliveryAttempts } from "../notifications/outbox/delivery-attempts.ts";
-import { day, defaultPeriods } from "../purchases/default-deadlines.ts";
+
+/** A day in seconds. */
+export const day = 86_400;
+
+/** The seconds from now until each deadline of a purchase, and until the end of a merchant's funding, when the body names none. */
+export const defaultPeriods = {
+  offer_deadline: day,
+  pay_deadline: 7 * day,
+  claim_deadline: 30 * day,
+  funding_valid_until: 365 * day,
+} as const;
 
 /** The limits of the service, as the specification gives them. */
 export const limits = {

@@ -17,8 +17,6 @@ export interface PublicKey {
 /**
  * The Ed25519 keys, which rotate. A key follows from the seed, its use and its generation; which generation is the current one is
  * kept in the store, so that snapshots and restarts know it.
- *
- * @example const ring = new KeyRing("checkout", ["prg_demo"], store); await ring.rotate("receipts")
  */
 export class KeyRing {
   readonly #seed: string;

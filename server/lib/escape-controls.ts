@@ -30,8 +30,6 @@ export function escapeLines(text: string): string {
 /**
  * Returns the output of a command, in which text of others may be, as a terminal can show it: as {@link escapeControls} does, but with lines, tabs
  * and colors. JSON keeps its value.
- *
- * @example process.stdout.write(forTerminal(`${text}\n`))
  */
 export function forTerminal(output: string): string {
   return output

@@ -34,7 +34,6 @@ export async function readText(path: string): Promise<string | null> {
  *
  * @param source - a path, or a stream such as the standard input.
  * @throws Error of the file system; Error that says so when there are more bytes than `most`: no more than that are read.
- * @example (await readInput("checkout.yaml", 4 * 2 ** 20)).toString()
  */
 export async function readInput(
   source: string | AsyncIterable<Buffer | string>,
@@ -54,8 +53,6 @@ export async function readInput(
 /**
  * Opens a file, as `open` of Node does, and completes the handles of Yarn's Plug'n'Play, which replaces that function: they have no disposal, and
  * cannot sync.
- *
- * @example await using file = await openFile("store.journal", "a", 0o600)
  */
 export async function openFile(path: string, flags: string | number, mode?: Mode): Promise<FileHandle> {
   const handle = await open(path, flags, mode);

@@ -1,8 +1,4 @@
-/**
- * Returns a line that GitHub Actions shows as an annotation.
- *
- * @example githubAnnotation("error", "MyRegistrar: a second claim is refused", "The second claim succeeded.")
- */
+/** Returns a line that GitHub Actions shows as an annotation. */
 export function githubAnnotation(kind: "error" | "notice", title: string, message: string): string {
   const escaped = (text: string) =>
     text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");

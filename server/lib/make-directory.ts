@@ -7,7 +7,6 @@ import { dirname } from "node:path";
  *
  * @returns the first directory that was made; undefined when all were there.
  * @throws Error of the file system, as EEXIST when a file has the name.
- * @example await makeDirectory(".sandbox/store")
  */
 export async function makeDirectory(path: string): Promise<string | undefined> {
   try {

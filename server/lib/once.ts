@@ -1,8 +1,4 @@
-/**
- * Makes a value when it is first asked for, and keeps it.
- *
- * @example const description = once(() => describeApi(operations, urls));
- */
+/** Makes a value when it is first asked for, and keeps it. */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {

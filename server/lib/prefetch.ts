@@ -1,8 +1,6 @@
 /**
  * Begins questions whose answers are needed later, so that they share a message with those that come before them. Their errors are left to
  * the code that asks them again.
- *
- * @example prefetch(chain.purchase(query), chain.nextTime())
  */
 export function prefetch(...answers: readonly Promise<unknown>[]): void {
   for (const answer of answers) answer.catch(() => undefined);

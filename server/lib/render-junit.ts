@@ -12,11 +12,7 @@ export interface JunitCase {
   skipped?: boolean;
 }
 
-/**
- * Returns a report as JUnit XML.
- *
- * @example renderJunit([{ name: "refund", cases: [{ group: "refund", name: "1. Pay", failure: null, duration_ms: 12 }] }])
- */
+/** Returns a report as JUnit XML. */
 export function renderJunit(suites: readonly { name: string; cases: readonly JunitCase[] }[]): string {
   const rendered = suites.map(({ name, cases }) => {
     const failures = cases.filter(({ failure }) => failure !== null).length;

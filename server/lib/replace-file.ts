@@ -26,8 +26,6 @@ export interface ReplaceOptions {
  * Writes a file that is there whole or not at all: readers find the old content or the new one, also after a crash or a power
  * failure. When it resolves, content and name are on disk. When the content cannot be written, what was there stays and nothing is
  * left next to it.
- *
- * @example await replaceFile(".sandbox/settings.json", JSON.stringify(settings))
  */
 export async function replaceFile(
   file: string,
@@ -54,7 +52,6 @@ export async function replaceFile(
  * such as `/dev/stdout` is written to.
  *
  * @param mode - the permissions of the new file, less the process's umask.
- * @example await replaceNamedFile("report.xml", report, 0o666)
  */
 export async function replaceNamedFile(
   file: string,
@@ -70,7 +67,6 @@ export async function replaceNamedFile(
  * Checks that {@link replaceNamedFile} can write a file: creates the one that the content is written to first, and removes it.
  *
  * @throws Error of the file system when it cannot be written.
- * @example await requireReplaceable("report.xml", 0o666)
  */
 export async function requireReplaceable(file: string, mode: number): Promise<void> {
   const kind = await fileKind(file);

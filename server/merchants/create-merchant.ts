@@ -6,10 +6,9 @@ import {
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { assertNoFieldErrors, type FieldError } from "../errors/problem.ts";
+import { defaultPeriods } from "../http/limits.ts";
 import { defineOperation } from "../http/operation.ts";
-import { authorizationOf, domainOf } from "../purchases/commitment-of.ts";
-import { commitmentSigner } from "../purchases/commitment-signer.ts";
-import { defaultPeriods } from "../purchases/default-deadlines.ts";
+import { authorizationOf, commitmentSigner, domainOf } from "../purchases/commitment-of.ts";
 import { findUnable } from "../purchases/parties.ts";
 import type { Services } from "../services.ts";
 import { findMerchantId } from "../store/records/find.ts";

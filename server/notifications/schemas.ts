@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "../http/limits.ts";
 import { hashSchema, idSchema, programIdSchema, timestampSchema } from "../http/schemas/primitives.ts";
-import { capitalize } from "../lib/capitalize.ts";
+import { capitalize } from "../lib/wording.ts";
 import { type EventType, eventTypes } from "./outbox/event-types.ts";
 
 const envelope = {

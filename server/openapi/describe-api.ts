@@ -1,16 +1,28 @@
-import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from "zod-openapi";
 import { edgeCodes } from "../errors/codes-of-operation.ts";
+import { limitTexts } from "../http/limits.ts";
 import type { Operation } from "../http/operation.ts";
 import { apiVersion } from "../http/versions.ts";
-import { eventTypeNames } from "../notifications/outbox/event-types.ts";
-import { deliveryResponses, describeEvent } from "./describe-event.ts";
-import { describeOperation, type OperationParts, tags } from "./describe-operation.ts";
+import { type EventType, eventTypeNames, eventTypes } from "../notifications/outbox/event-types.ts";
+import { eventSchemas } from "../notifications/schemas.ts";
+import {
+  deliveryParameters,
+  describeOperation,
+  type OperationParts,
+  sharedParameters,
+  tags,
+} from "./describe-operation.ts";
 import { RefusalResponses } from "./describe-refusals.ts";
 import { exampleAnswers } from "./examples/example-answers.ts";
 import { requestExamples } from "./examples/request-examples.generated.ts";
-import { answerHeaders } from "./headers.ts";
+import { answerHeaders, webhookHeaders } from "./headers.ts";
 import { openAnswers, tidyReferences } from "./open-answers.ts";
-import { deliveryParameters, sharedParameters } from "./parameters.ts";
 
 /**
  * Describes the API as an OpenAPI 3.1 document, from the table that runs it.
@@ -87,4 +99,36 @@ function introduction(urls: { docs: string }): string {
     "The request examples succeed on a fresh `deterministic` sandbox with the default seed, in this order, together with the wallets' " +
       `transactions: ${Object.keys(requestExamples).join(", ")}.`,
   ].join("\n\n");
+}
+
+/** A receiver's responses to a delivery, by the names that webhooks refer to. */
+const deliveryResponses = {
+  DeliveryAccepted: { description: "Accepted; the notification is delivered." },
+  DeliveryGone: { description: "The receiver is gone; no further attempt is made." },
+  DeliveryRefused: {
+    description: `Not accepted (a redirect is not accepted either); up to ${limitTexts.delivery_attempts} are made.`,
+  },
+} satisfies { [name: string]: ZodOpenApiResponseObject };
+
+/** Describes an event as the webhook that delivers it. */
+function describeEvent(type: EventType): ZodOpenApiOperationObject {
+  const { description } = eventTypes[type];
+  const response = (name: keyof typeof deliveryResponses) => ({ $ref: `#/components/responses/${name}` });
+  return {
+    operationId: `on.${type}`,
+    summary: description,
+    description: "Delivered by `POST …/notifications`, signed with Standard Webhooks.",
+    tags: ["Notifications"],
+    security: [{ signed_event: [] }],
+    parameters: Object.keys(webhookHeaders).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: eventSchemas[type] } },
+    },
+    responses: {
+      "2XX": response("DeliveryAccepted"),
+      "410": response("DeliveryGone"),
+      default: response("DeliveryRefused"),
+    },
+  };
 }

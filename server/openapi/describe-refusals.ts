@@ -6,7 +6,7 @@ import { codesOfOperation } from "../errors/codes-of-operation.ts";
 import type { Operation } from "../http/operation.ts";
 import { openEnum } from "../http/schemas/primitives.ts";
 import { problemSchema } from "../http/schemas/problem.ts";
-import { capitalize } from "../lib/capitalize.ts";
+import { capitalize } from "../lib/wording.ts";
 import { problemHeaders } from "./headers.ts";
 
 type Reference = { $ref: string };

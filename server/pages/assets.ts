@@ -53,7 +53,6 @@ const listFiles = once(() =>
  * @param path - below portal/, as in `wallet/main.js`.
  * @param folders - the folders of portal/ that this host serves.
  * @returns null when there is no such file.
- * @example answerAsset("style/base.css", ["style"], request.get("If-None-Match"))
  */
 export function answerAsset(
   path: string,

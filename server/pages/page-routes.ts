@@ -20,7 +20,6 @@ export interface Pages {
  * Serves pages and their assets, to GET and HEAD only.
  *
  * @throws Problem method_not_allowed, route_not_found: to the handler of the host's errors.
- * @example app.use(pageRoutes({ pages: { "/": () => ({ file: "explorer/page.html" }) }, folders: ["style", "vendor", "explorer"] }, services))
  */
 export function pageRoutes(
   { pages, negotiated = [], folders }: Pages,

@@ -12,11 +12,7 @@ export interface Page extends PagePermissions {
   values?: { readonly [name: string]: string };
 }
 
-/**
- * Answers a page under its strict Content-Security-Policy, with an ETag.
- *
- * @example answerPage({ file: "wallet/page.html", connect: [rpcUrl] }, request.get("If-None-Match"))
- */
+/** Answers a page under its strict Content-Security-Policy, with an ETag. */
 export function answerPage(page: Page, ifNoneMatch: string | undefined): Answer {
   const { file, values = {} } = page;
   const escaped = Object.entries(values).map(([name, value]) => [name, escapeMarkup(value)]);

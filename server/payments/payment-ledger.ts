@@ -14,9 +14,8 @@ import { readOnChain } from "../store/records/find.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import type { Change, Stored } from "../store/store.ts";
-import { isPaymentOnChain, removedPayments } from "./payment-receipts.ts";
+import { isPaymentOnChain, removedPayments, viewPaymentReceipt } from "./payment-receipts.ts";
 import { paymentLogs, readClaimedPayments } from "./payments-in-calldata.ts";
-import { viewPaymentReceipt } from "./view-payment-receipts.ts";
 
 /** The effect of reconciling on one purchase. */
 export interface Ledger {

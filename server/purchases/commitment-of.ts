@@ -3,6 +3,8 @@ import { type RegistrarDomain, registrarDomain } from "../../protocol/messages/d
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import type { Deployment } from "../chain/deployment.ts";
+import { Problem } from "../errors/problem.ts";
+import type { CommitmentSigner, Services } from "../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
 
 /** The EIP-712 domain of a deployment. */
@@ -47,4 +49,11 @@ export function authorizationOf(
     validUntil: BigInt(merchant.funding.valid_until),
     salt: merchant.funding.salt,
   };
+}
+
+/** The key that signs a program's commitments and funding authorizations. */
+export function commitmentSigner(program: string, services: Services): CommitmentSigner {
+  const signer = services.keys.commitmentSigners.get(program);
+  if (signer === undefined) throw new Problem("not_found", `There is no program ${program}.`);
+  return signer;
 }

@@ -7,7 +7,6 @@ import type { FieldError } from "../errors/problem.ts";
  * Finds out whether an address cannot act as a merchant's wallet, a buyer or a beneficiary.
  *
  * @returns null when it can, as far as its address says.
- * @example findUnable("/buyer", body.buyer, deployment)?.detail
  */
 export function findUnable(pointer: string, address: Address, deployment: Deployment): FieldError | null {
   const unable = namesOf(deployment).find(([one]) => sameAddress(one, address));

@@ -6,7 +6,7 @@ import { bindingErrors } from "../binding/require-bound.ts";
 import type { ChainPurchase, ExpectedParts } from "../chain/chain-reader.ts";
 import { defineOperation } from "../http/operation.ts";
 import { answerUnchanged } from "../http/outcome.ts";
-import { reconciliationData } from "../notifications/outbox/reconciliation-data.ts";
+import { eventListLimit, type NewEvent } from "../notifications/outbox/event-types.ts";
 import {
   changesOf,
   followReverted,
@@ -127,4 +127,34 @@ function summarize(ledgers: readonly Ledger[]) {
     reverted: gather(({ reverted }) => reverted),
     affected: ledgers.map(({ stored }) => stored.key),
   };
+}
+
+type ReconciliationData = Extract<NewEvent, { type: "purchase.reconciled" }>["data"];
+
+/**
+ * Returns the data of a reconciliation's event: the payments by their logs, cut so that the event fits into a body that
+ * receivers take.
+ */
+export function reconciliationData(
+  purchaseId: string,
+  changed: {
+    applied: readonly PaymentReceipt[];
+    reverted: readonly PaymentReceipt[];
+    affected: readonly string[];
+  },
+): ReconciliationData {
+  const { applied, reverted, affected } = changed;
+  return {
+    purchase_id: purchaseId,
+    applied: firstLogs(applied),
+    reverted: firstLogs(reverted),
+    affected_purchases: affected.slice(0, eventListLimit),
+    totals: { applied: applied.length, reverted: reverted.length, affected_purchases: affected.length },
+  };
+}
+
+function firstLogs(receipts: readonly PaymentReceipt[]): ReconciliationData["applied"] {
+  return receipts
+    .slice(0, eventListLimit)
+    .map(({ transaction_hash, log_index, amount }) => ({ transaction_hash, log_index, amount }));
 }

@@ -1,4 +1,4 @@
-import { capitalize } from "../lib/capitalize.ts";
+import { capitalize } from "../lib/wording.ts";
 
 /** The cause of a failing call, in clauses without a full stop. */
 export interface Cause {

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { ChainCall, ChainRevert } from "../chain/chain-reader.ts";
-import { capitalize } from "../lib/capitalize.ts";
+import { capitalize } from "../lib/wording.ts";
 import { batchedPayments, paymentCall } from "../payments/payments-in-calldata.ts";
 import { permitOfCall } from "../payments/permits.ts";
 import type { Services } from "../services.ts";

@@ -11,11 +11,7 @@ export interface RelayerJournalStore extends Pick<Store, "get" | "list" | "order
   ahead(): Pick<Store, "get" | "ordered" | "commit">;
 }
 
-/**
- * Keeps the relayer's journal in the one store of the sandbox.
- *
- * @example createRelayer({ journal: relayerJournal(store), … })
- */
+/** Keeps the relayer's journal in the one store of the sandbox. */
 export function relayerJournal(store: RelayerJournalStore): RelayerJournal {
   return {
     async read(operationId) {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { faultDefaults, faultLimits } from "../../sandbox/faults/fault-matrix.ts";
 import { defaultCap } from "../../sandbox/given/give-merchant.ts";
 import { defaultAmount } from "../../sandbox/given/states.ts";
-import { defaultStartTimeoutMs } from "../../sandbox/options/start-timeout.ts";
+import { defaultStartTimeoutMs } from "../../sandbox/options/defaults.ts";
 import { limitsInWords, limitsOfPages } from "./page-limits.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

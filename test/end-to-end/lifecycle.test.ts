@@ -4,10 +4,10 @@ import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { type Actors, actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
+import { payFromStranger } from "../../testkit/demo/run-demo.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../testkit/demo/show-purchase.ts";
-import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
 import { ledgerBehind } from "../kit/compile-registrar.ts";
 
 let sandbox: Sandbox;

@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { usdc } from "../../protocol/values/amount.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { clientAccount } from "../../sandbox/service/keys.ts";
@@ -5,14 +6,11 @@ import { actorsOf } from "./actors.ts";
 import type { Printer } from "./printer.ts";
 import { Session } from "./session.ts";
 import { enrollMerchant } from "./show-merchant.ts";
-import { demoSteps } from "./show-purchase.ts";
-import { payFromStranger } from "./wrong-wallet.ts";
+import { type DemoPurchase, demoSteps } from "./show-purchase.ts";
 
 /**
  * Runs the whole demo on a running sandbox, over HTTP and with wallets that sign for themselves: a purchase from
  * enrollment to refund, a second one by the direct route, and a third whose payment comes from the wrong wallet.
- *
- * @example await runDemo(sandbox.description, terminalPrinter(console.log))
  */
 export async function runDemo(description: SandboxDescription, printer: Printer): Promise<void> {
   const { seed, accounts } = description;
@@ -55,4 +53,20 @@ export async function runDemo(description: SandboxDescription, printer: Printer)
     }),
   );
   printer.section(`Done. Token ${contracts.token}, registrar contract ${contracts.registrar}.`);
+}
+
+/** A stranger sends the buyer's payment; the contract reverts it, and its hash exists anyway. */
+export async function payFromStranger(
+  session: Session,
+  purchase: DemoPurchase,
+  amount: bigint,
+): Promise<Hex> {
+  const { stranger } = session.actors;
+  const { call, receipt, transaction_hash } = await stranger.pay(purchase, amount);
+  session.printer.step(
+    "A stranger's wallet pays the purchase of the buyer",
+    `${stranger.address} → ${call.to} ${call.function}(${amount})`,
+    `${receipt.status} in block ${receipt.blockNumber}: ${transaction_hash}`,
+  );
+  return transaction_hash;
 }

@@ -3,9 +3,7 @@ import { isProblem, ProblemError, unwrap } from "../../sandbox/client/problem-er
 import type { SentCall } from "../../sandbox/wallets/test-wallet.ts";
 import type { Wallet } from "../../sandbox/wallets/wallet.ts";
 import type { Actors } from "./actors.ts";
-import { cutText } from "./cut-text.ts";
 import type { Printer } from "./printer.ts";
-import { SentRequests } from "./sent-requests.ts";
 
 /** An answer of the client. */
 interface ClientAnswer<T> {
@@ -106,4 +104,37 @@ export class Session {
   #print(title: string, { response }: ClientAnswer<unknown>, back: string): void {
     this.printer.step(title, this.#requests.answeredBy(response), back);
   }
+}
+
+/** Keeps what clients sent, for the report of the answers. */
+class SentRequests {
+  readonly #ofRequests = new WeakMap<Request, string>();
+  readonly #ofResponses = new WeakMap<Response, string>();
+
+  /** Returns the client itself, whose requests are kept from here on. */
+  of(client: ApiClient): ApiClient {
+    client.use({
+      // Before it is sent: sending uses the body up.
+      onRequest: async ({ request }) => {
+        const { pathname } = new URL(request.url);
+        const body = await request.clone().text();
+        const text = body === "" ? "" : ` ${cutText(body, 140)}`;
+        this.#ofRequests.set(request, `${request.method} ${pathname}${text}`);
+      },
+      onResponse: ({ request, response }) => {
+        this.#ofResponses.set(response, this.#ofRequests.get(request) ?? "");
+      },
+    });
+    return client;
+  }
+
+  /** Returns method, path and body of the request that was answered. */
+  answeredBy(response: Response): string {
+    return this.#ofResponses.get(response) ?? "";
+  }
+}
+
+/** Returns a text, cut to what fits into a terminal line. */
+function cutText(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }

@@ -8,7 +8,6 @@ import { asText, type Paint, paintIn, section } from "./paint.ts";
  * An explanation for a terminal.
  *
  * @param color - whether the terminal shows colors; differing bytes are marked by carets either way.
- * @example console.log(renderExplanation(explanation, process.stdout.isTTY))
  */
 export function renderExplanation(explanation: Explanation, color: boolean): string {
   const paint = paintIn(color);
@@ -24,8 +23,6 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
 /**
  * The part of an explanation that shows why a transaction is refused: the checks that failed, and where its call differs from the expected
  * one. The sentence of its cause is not in it.
- *
- * @example throw new Error(`${explanation.cause}\n\n${renderRefusal(explanation)}`)
  */
 export function renderRefusal(explanation: Explanation): string {
   const paint = paintIn(false);
@@ -51,7 +48,6 @@ function renderVerdict({ accepted, step, subject, transaction_hash }: Explanatio
  * An explanation of a call that was not sent, for a terminal.
  *
  * @param color - as in {@link renderExplanation}.
- * @example console.log(renderCallExplanation(await sandbox.explain({ call }), false))
  */
 export function renderCallExplanation(explanation: CallExplanation, color: boolean): string {
   const paint = paintIn(color);

@@ -8,7 +8,6 @@ import { asText, type Paint, paintIn, section } from "./paint.ts";
  * An explanation of typed data and its signature, for a terminal.
  *
  * @param color - whether the terminal shows colors.
- * @example console.log(renderTypedDataExplanation(await sandbox.explain({ typed_data, signature }), false))
  */
 export function renderTypedDataExplanation(explanation: TypedDataExplanation, color: boolean): string {
   const paint = paintIn(color);
@@ -32,7 +31,6 @@ export function renderTypedDataExplanation(explanation: TypedDataExplanation, co
  * An explanation of a decision and its signature, for a terminal.
  *
  * @param color - whether the terminal shows colors.
- * @example console.log(renderDecisionExplanation(await sandbox.explain({ decision, signature }), false))
  */
 export function renderDecisionExplanation(explanation: DecisionExplanation, color: boolean): string {
   const paint = paintIn(color);

@@ -10,9 +10,9 @@ export {
   type WalletAnswers,
 } from "./injected-wallet.ts";
 export type { WalletPage } from "./page-provider.ts";
-export { ProviderError } from "./provider-error.ts";
 export type { WalletKey } from "./to-wallet.ts";
 export type { DecodedRequest, RequestOutcome, WalletRequest } from "./wallet-request.ts";
+export { ProviderError } from "./wallet-request.ts";
 
 /**
  * Gives a page a browser wallet without an extension: it announces itself (EIP-6963), answers requests (EIP-1193), signs with keys of a sandbox

@@ -2,13 +2,12 @@ import { randomUUID } from "node:crypto";
 import { type Hex, numberToHex } from "viem";
 import { isError, messageOf } from "../../protocol/coded-error.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
-import { wait } from "../../sandbox/lib/time/wait.ts";
+import { wait } from "../../sandbox/lib/time/timers.ts";
 import type { Wallet } from "../../sandbox/wallets/wallet.ts";
 import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
-import { ProviderError } from "./provider-error.ts";
 import { tamperWith } from "./tamper-with.ts";
 import { toWallet, type WalletKey } from "./to-wallet.ts";
-import { type DecodedRequest, decodeRequest, type WalletRequest } from "./wallet-request.ts";
+import { type DecodedRequest, decodeRequest, ProviderError, type WalletRequest } from "./wallet-request.ts";
 
 /** Carries out a request: connects, signs, sends or switches the chain. Returns the result for the page. */
 export type Approve = () => Promise<unknown>;

@@ -16,7 +16,6 @@ export interface WalletKey {
  *
  * @param caller - the function that was given it, for the message.
  * @throws SandboxError argument_invalid when it is neither.
- * @example toWallet("injectWallet", { private_key: wallets.buyer.private_key, rpc_url: urls.rpc })
  */
 export function toWallet(caller: string, given: Wallet | WalletKey): Wallet {
   if ("signTypedData" in Object(given)) return given as Wallet;

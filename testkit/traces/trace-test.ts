@@ -62,8 +62,6 @@ export function requireTraceOptions({
 /**
  * Writes the trace of a test that has ended, if it is to leave one, and otherwise removes the one that an earlier attempt has left. A trace that
  * cannot be written does not hide the test's own error: a warning says why.
- *
- * @example await traceTest(test, sandbox, { trace: "on-failure", traceFolder: "traces" })
  */
 export async function traceTest(
   test: EndedTest,

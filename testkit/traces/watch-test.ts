@@ -1,6 +1,5 @@
 import { isError } from "../../protocol/coded-error.ts";
 import type { ExplorableSandbox } from "../explore/explorable-sandbox.ts";
-import { observeUnhandled } from "./observe-unhandled.ts";
 import { type EndedTest, type TestError, type TraceOptions, traceTest } from "./trace-test.ts";
 
 /** Returns the test as its runner describes it at this moment; null when the runner does not, or expects it to fail. */
@@ -25,8 +24,6 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Watches a test until it ends. Errors that no code has handled are failures of it in the trace, and reach the test runner as without a trace.
- *
- * @example const watched = watchTest(sandbox, tracing, () => readVitestTest(task))
  */
 export function watchTest(
   sandbox: Pick<ExplorableSandbox, "trace">,
@@ -81,5 +78,42 @@ export function beforeSignals(step: (signal: string) => Promise<void>): () => vo
   });
   return () => {
     for (const { signal, listener } of listeners) process.off(signal, listener);
+  };
+}
+
+/** The events of Node for errors that no code has handled, and their names in a trace. */
+const kinds: ReadonlyMap<unknown, string> = new Map([
+  ["unhandledRejection", "Unhandled rejection"],
+  ["uncaughtException", "Uncaught exception"],
+]);
+
+/**
+ * Tells of each rejection and exception that no code has handled, until the returned function is called.
+ *
+ * It watches the events as Node emits them: with a listener of its own, Node and vitest would take the error for handled, and a test would pass.
+ *
+ * @param observe - called once for each error, with its kind in words.
+ */
+function observeUnhandled(observe: (error: unknown, kind: string) => void): () => void {
+  const { emit } = process;
+  // Node raises a rejection that has no listener as an exception, and mocha emits it again.
+  const known = new Set<unknown>();
+  let isOver = false;
+  const observed = new Proxy(emit, {
+    apply(target, self, args: unknown[]) {
+      const [event, error] = args;
+      const kind = kinds.get(event);
+      if (kind !== undefined && !isOver && !known.has(error)) {
+        known.add(error);
+        observe(error, kind);
+      }
+      return Reflect.apply(target, self, args);
+    },
+  });
+  process.emit = observed;
+  return () => {
+    isOver = true;
+    // Another function may have been put around this one meanwhile.
+    if (process.emit === observed) process.emit = emit;
   };
 }

@@ -11,8 +11,6 @@ const linkable =
 
 /**
  * Writes a text with links at its ids, hashes and addresses, with labels before the addresses, and with dates behind times in Unix seconds.
- *
- * @example linked("Refused: req_abcdefghij234567abcd", labels)
  */
 export function linked(text: string, labels: Labels): TemplateResult {
   const parts: (string | TemplateResult)[] = [];

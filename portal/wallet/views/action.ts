@@ -1,10 +1,9 @@
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { type ActionInput, isAmountMissing } from "../action-input.ts";
+import { type ActionInput, isAmountMissing, writeAmount } from "../action-input.ts";
 import { obstacleTo } from "../connection/connection.ts";
 import { oneTimeActions } from "../next-action.ts";
 import type { ActionState, PageState } from "../page-state.ts";
-import { writeAmount } from "../typed-amount.ts";
 import {
   type Action,
   type ActionName,

@@ -18,7 +18,7 @@ export type Supervise = (
 ) => Promise<void>;
 
 /**
- * An Anvil that another one takes the place of when it ends by itself; sandbox/data-directory/replace-dead-anvil.ts makes the chain again
+ * An Anvil that another one takes the place of when it ends by itself; sandbox/data-directory/open-chain.ts makes the chain again
  * in it. A caller that reads its URL for each connection reaches the one that runs.
  */
 export class ReplaceableAnvil implements AnvilProcess {

@@ -1,10 +1,13 @@
+import { randomInt } from "node:crypto";
 import { closeSync, openSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { type Anvil, createAnvil } from "@viem/anvil";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
 import { packageRoot } from "../../lib/package-root.ts";
+import { signalProcess } from "../../lib/processes/processes.ts";
 import { endsWithin, unlessAborted } from "../../lib/time/deadline.ts";
 import { abortAfter } from "../../lib/time/timers.ts";
 import { createChainClient } from "../client/chain-client.ts";
@@ -12,8 +15,46 @@ import { nodeSocket } from "../client/node-socket.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
 import { AnvilError } from "./anvil-error.ts";
 import { type AnvilExit, type AnvilOutput, followOutput } from "./anvil-output.ts";
-import { discardAnvil, runAnvil, stopAnvil } from "./end-anvil.ts";
-import { chooseLoopbackAddress } from "./loopback-address.ts";
+
+const stopDeadlineMs = 5_000;
+
+/** Ends an Anvil that does not listen yet. */
+async function discardAnvil(guardNamed: Promise<RegExpExecArray>, exited: Promise<AnvilExit>): Promise<void> {
+  // Named within milliseconds; without it there is no process.
+  if (!(await endsWithin(guardNamed, stopDeadlineMs))) return;
+  const [, guard = 0] = (await guardNamed).map(Number);
+  signalProcess(guard, "SIGTERM");
+  if (!(await endsWithin(exited, stopDeadlineMs))) signalProcess(-guard, "SIGKILL");
+  await exited;
+}
+
+/**
+ * Ends an Anvil and its guard.
+ *
+ * @throws AnvilError `stop_failed` when they do not end in time.
+ */
+async function stopAnvil(anvil: {
+  pid: number;
+  guardPid: number;
+  exited: Promise<AnvilExit>;
+}): Promise<void> {
+  const { pid, guardPid, exited } = anvil;
+  runAnvil(guardPid);
+  signalProcess(guardPid, "SIGTERM");
+  const inTime = await endsWithin(exited, stopDeadlineMs);
+  // Also when the guard was killed alone: Anvil is in its group.
+  signalProcess(-guardPid, "SIGKILL");
+  if (inTime) return;
+  throw new AnvilError(
+    "stop_failed",
+    `Anvil (process ${pid}) did not end within ${stopDeadlineMs / 1_000} s and was killed.`,
+  );
+}
+
+/** Lets an Anvil run on if something has stopped it (SIGSTOP). */
+function runAnvil(guardPid: number): void {
+  signalProcess(-guardPid, "SIGCONT");
+}
 
 const guardFile = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");
 const startDeadlineMs = 15_000;
@@ -235,4 +276,21 @@ function startFailure(log: string, cause: unknown): AnvilError {
       cause,
     },
   );
+}
+
+/**
+ * Chooses an address of this machine's loopback for a server that has no guard of its own. Where all of 127.0.0.0/8 is there (Linux)
+ * it is one that a web page cannot find by trying, otherwise 127.0.0.1.
+ */
+async function chooseLoopbackAddress(): Promise<string> {
+  const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(2, 255)}`;
+  return (await canListen(address)) ? address : "127.0.0.1";
+}
+
+function canListen(host: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const server = createServer();
+  server.once("error", () => resolve(false));
+  server.listen({ host, port: 0 }, () => server.close(() => resolve(true)));
+  return promise;
 }

@@ -50,10 +50,6 @@ type AnvilMethods = [
 /**
  * Reads from and steers an Anvil: viem's public and test actions on one client, without caches that would outlive a revert and
  * without retries that would hide a fault.
- *
- * @example
- * const client = createChainClient(anvil.url);
- * await client.mine({ blocks: 1 });
  */
 export function createChainClient(url: string, transport: Transport = httpDirect(url)): ChainClient {
   return createPublicClient({

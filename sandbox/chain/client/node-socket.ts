@@ -51,9 +51,6 @@ const answersSchema = z.array(
  * which TCP delays.
  *
  * @param url - of the node's HTTP server; a function for one that may change, which is asked for each connection.
- * @example
- * const socket = nodeSocket(anvil.url);
- * const client = createPublicClient({ transport: socket.transport, cacheTime: 0 });
  */
 export function nodeSocket(url: string | (() => string)): NodeSocket {
   const urlNow = typeof url === "string" ? () => url : url;

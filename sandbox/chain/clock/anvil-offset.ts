@@ -6,11 +6,7 @@ export async function readOffset(node: Node): Promise<number> {
   return await moveBy(node, 0);
 }
 
-/**
- * Raises Anvil's offset to a value. A time that is set in Anvil counts from when it arrives; an offset is exact.
- *
- * @example await raiseOffset(toNode(client.request), clock.offset())
- */
+/** Raises Anvil's offset to a value. A time that is set in Anvil counts from when it arrives; an offset is exact. */
 export async function raiseOffset(node: Node, offset: number): Promise<void> {
   const missing = offset - (await readOffset(node));
   if (missing > 0) await moveBy(node, missing);

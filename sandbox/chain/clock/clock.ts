@@ -71,10 +71,6 @@ const notKept: KeptOffset = { read: () => 0, async keep() {} };
  * Creates the clock of a chain and binds the chain to it. In `deterministic` mode, the time is that of the latest block, and each block is
  * one second later. In `live` mode, it is the wall clock plus the seconds that travel added. A live chain whose latest block is ahead of
  * the wall clock (after travel in an earlier run) continues from that block.
- *
- * @example
- * const clock = await createClock(client, "deterministic");
- * await clock.travel(8 * 86_400);
  */
 export async function createClock(
   client: ChainClient,

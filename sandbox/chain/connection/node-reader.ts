@@ -4,7 +4,7 @@ import { Recent } from "../../../protocol/recent.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import { deepestReorg } from "../../../relayer/recovery/head-trail.ts";
 import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
-import { wait } from "../../lib/time/wait.ts";
+import { wait } from "../../lib/time/timers.ts";
 import { AnvilSilentError } from "../client/anvil-silent-error.ts";
 import { executionReverted, type NodeConnection, refusal } from "./node-connection.ts";
 

@@ -48,8 +48,6 @@ export async function stateDigest(stateFile: string): Promise<string> {
  * The cached genesis with this key, or `undefined` when there is none or it is not whole.
  *
  * @param folder - where it is; by default the folder of the sandbox's own contracts.
- * @example
- * const genesis = await findGenesis(await genesisKey());
  */
 export async function findGenesis(key: string, folder = genesisFolder(key)): Promise<Genesis | undefined> {
   try {
@@ -91,8 +89,6 @@ async function writeState(file: string, state: Uint8Array): Promise<string> {
  *
  * @param signal - ends the build early.
  * @throws GenesisError `not_compiled` without artifacts, `not_built` when there is no genesis and it cannot be built.
- * @example
- * const { stateFile, deployment } = await loadGenesis();
  */
 export async function loadGenesis(signal?: AbortSignal): Promise<Genesis> {
   const key = await genesisKey();

@@ -19,8 +19,6 @@ import {
  * deployment and Anvil's version, so that any change of what the chain would be gives another one.
  *
  * @throws GenesisError `not_compiled` when an artifact is missing or broken.
- * @example
- * const key = await genesisKey();
  */
 export async function genesisKey(): Promise<string> {
   // One after the other: of several that are missing, the first is always the one that is named.

@@ -18,8 +18,6 @@ export interface EpochOptions {
  * seed gives one chain, and no old transaction or transaction receipt passes for one of another chain with the same id.
  *
  * @throws GenesisError `mismatch` when the chain does not end with the genesis; ClockError for a start time in its past.
- * @example
- * const deployment = await openEpoch(client, clock, genesis.deployment, { seed: "checkout" });
  */
 export async function openEpoch(
   client: ChainClient,

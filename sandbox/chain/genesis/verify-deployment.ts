@@ -23,8 +23,6 @@ export async function codeHashAt(client: ChainClient, address: Address): Promise
  *
  * @param remedy - What a person can do about a mismatch, as the end of a sentence.
  * @throws GenesisError `mismatch` with the first thing that differs.
- * @example
- * await verifyDeployment(client, deployment, "save the snapshot again");
  */
 export async function verifyDeployment(
   client: ChainClient,

@@ -34,7 +34,6 @@ const linkedSchema = z.union([
  * Reads a compiled contract from a file of Hardhat or Foundry.
  *
  * @throws SandboxError registrar_unusable with a sentence that says what is wrong with the file.
- * @example await readArtifact("artifacts/contracts/MyRegistrar.sol/MyRegistrar.json")
  */
 export async function readArtifact(file: string): Promise<Artifact> {
   const bytes = await readInput(file, mostArtifactBytes).catch((cause: unknown) => {

@@ -1,11 +1,82 @@
 import { createHash } from "node:crypto";
-import { type Abi, type AbiParameter, concatHex, type Hex, toFunctionSelector } from "viem";
+import {
+  type Abi,
+  type AbiEvent,
+  type AbiFunction,
+  type AbiParameter,
+  concatHex,
+  encodeAbiParameters,
+  type Hex,
+  toFunctionSelector,
+} from "viem";
 import { z } from "zod";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { messageOf } from "../../../protocol/coded-error.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 import { flagged, flags, listOf, objectOf, oneOf, text } from "../../lib/option-schemas.ts";
 import { readArtifact } from "./artifact.ts";
-import { compareAbi } from "./compare-abi.ts";
-import { encodeArguments } from "./encode-arguments.ts";
+
+/** The entries that OpenZeppelin's EIP712 adds to the sandbox's own registrar contract; the interface does not have them. */
+const ofEip712 = ["eip712Domain", "EIP712DomainChanged", "InvalidShortString", "StringTooLong"];
+
+/** The functions, events and errors that a registrar contract must have. */
+const required = namedOf(purchaseRegistrarAbi).filter(({ name }) => !ofEip712.includes(name));
+
+/** A function, an event or an error. */
+type Named = Extract<Abi[number], { type: "function" | "event" | "error" }>;
+
+/**
+ * Compares an ABI with the interface `IPurchaseRegistrar`.
+ *
+ * @returns each missing or different function, event and error, by name; empty if there is none.
+ * @example compareAbi(artifact.abi) // { missing: ["error ZeroValue()"], different: [] }
+ */
+export function compareAbi(abi: Abi): { missing: string[]; different: string[] } {
+  const named = namedOf(abi);
+  const missing: string[] = [];
+  const different: string[] = [];
+  for (const expected of required) {
+    const wanted = describeEntry(expected);
+    const found = named.filter(({ type, name }) => type === expected.type && name === expected.name);
+    if (found.some((entry) => describeEntry(entry) === wanted)) continue;
+    const [actual] = found;
+    if (actual === undefined) missing.push(wanted);
+    else different.push(`${describeEntry(actual)}, which must be ${wanted}`);
+  }
+  return { missing, different };
+}
+
+function namedOf(abi: Abi): Named[] {
+  return abi.filter((entry) => entry.type === "function" || entry.type === "event" || entry.type === "error");
+}
+
+/** Returns an entry as Solidity declares it, without names of parameters. */
+function describeEntry(entry: Named): string {
+  if (entry.type === "function") return describeFunction(entry);
+  if (entry.type === "event") return describeEvent(entry);
+  return `error ${entry.name}(${typesOf(entry.inputs)})`;
+}
+
+function describeFunction({ name, inputs, outputs, stateMutability }: AbiFunction): string {
+  const mutability = { pure: " view", view: " view", payable: " payable", nonpayable: "" }[stateMutability];
+  const returned = outputs.length === 0 ? "" : ` returns (${typesOf(outputs)})`;
+  return `function ${name}(${typesOf(inputs)})${mutability}${returned}`;
+}
+
+function describeEvent({ name, inputs, anonymous }: AbiEvent): string {
+  const types = inputs.map((input) => `${typeOf(input)}${input.indexed ? " indexed" : ""}`);
+  return `event ${name}(${types.join(",")})${anonymous ? " anonymous" : ""}`;
+}
+
+function typesOf(parameters: readonly AbiParameter[]): string {
+  return parameters.map(typeOf).join(",");
+}
+
+function typeOf(parameter: AbiParameter): string {
+  if (!("components" in parameter)) return parameter.type;
+  return parameter.type.replace("tuple", `(${typesOf(parameter.components)})`);
+}
 
 /** The proxies that a registrar contract can be behind. */
 export const proxyKinds = ["uups", "transparent"] as const;
@@ -77,7 +148,6 @@ export interface Registrar extends RegistrarIdentity {
  *
  * @throws SandboxError registrar_unusable when the artifact cannot be read, a function, event or error is missing or different, or the
  * arguments do not match; option_invalid when arguments of `initialize` are given without a proxy.
- * @example await readRegistrar({ artifact: "out/MyRegistrar.sol/MyRegistrar.json", proxy: "uups" })
  */
 export async function readRegistrar(option: RegistrarOption): Promise<Registrar> {
   const { artifact: file, constructorArguments = [], proxy: kind } = option;
@@ -137,4 +207,68 @@ function encodeInitialize(name: string, abi: Abi, { initializeArguments = [] }: 
   const inputs: readonly AbiParameter[] = initialize.inputs;
   const encoded = encodeArguments(inputs, initializeArguments, option, `the function initialize of ${name}`);
   return concatHex([toFunctionSelector(initialize), encoded]);
+}
+
+/**
+ * Encodes arguments by their types. A number, a bool, an array or a struct may be text, as on the command line.
+ *
+ * @param option - the option that has them, as in `contracts.registrar.constructorArguments`.
+ * @param whose - what takes them, as in `the constructor of MyRegistrar`.
+ * @throws SandboxError registrar_unusable for other arguments than the types say.
+ */
+function encodeArguments(
+  inputs: readonly AbiParameter[],
+  values: readonly unknown[],
+  option: string,
+  whose: string,
+): Hex {
+  const wanted = `(${inputs.map(({ type, name }) => `${type} ${name ?? ""}`.trim()).join(", ")})`;
+  const refused = (cause?: unknown) =>
+    new SandboxError(
+      "registrar_unusable",
+      `The option ${option} is ${showValue(values)}${cause === undefined ? "" : `: ${firstLine(cause)}`}. Pass the arguments of ${whose}: ${wanted}.`,
+      { cause },
+    );
+  if (values.length !== inputs.length) throw refused();
+  try {
+    return encodeAbiParameters(
+      inputs,
+      inputs.map((input, index) => readArgument(input, values[index])),
+    );
+  } catch (cause) {
+    throw refused(cause);
+  }
+}
+
+/** Reads an argument that may be text: viem takes numbers as bigints, and arrays and structs as such. */
+function readArgument(parameter: AbiParameter, value: unknown): unknown {
+  const { type } = parameter;
+  const isList = type.endsWith("]");
+  const isStruct = type === "tuple";
+  if (isList || isStruct) {
+    const read: unknown = typeof value === "string" ? JSON.parse(value) : value;
+    if (isList && Array.isArray(read)) {
+      const entry = { ...parameter, type: type.slice(0, type.lastIndexOf("[")) };
+      return read.map((one) => readArgument(entry, one));
+    }
+    return isStruct && "components" in parameter ? readStruct(parameter.components, read) : read;
+  }
+  if (typeof value !== "string") return value;
+  if (/^u?int/.test(type)) return BigInt(value);
+  if (type === "bool" && (value === "true" || value === "false")) return value === "true";
+  return value;
+}
+
+function readStruct(components: readonly AbiParameter[], value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const fields = components.map((component, index) =>
+    readArgument(component, Array.isArray(value) ? value[index] : Reflect.get(value, component.name ?? "")),
+  );
+  const names = components.map(({ name = "" }) => name);
+  // viem takes a struct by the names of its fields, if all have one.
+  return names.includes("") ? fields : Object.fromEntries(names.map((name, index) => [name, fields[index]]));
+}
+
+function firstLine(cause: unknown): string {
+  return (messageOf(cause).split("\n")[0] ?? "").replace(/\.$/, "");
 }

@@ -19,7 +19,6 @@ import { judgeMeasurement } from "./methods/measure-trace.ts";
 import { type CallPlan, planCall } from "./methods/plan-call.ts";
 import type { InvalidCall, RpcCall, RpcError, RpcId, RpcRequest } from "./read-request.ts";
 import { mostSubscriptions, type Subscriptions } from "./subscriptions.ts";
-import { type RpcResponse, writeBatch, writeError, writeErrors, writeResult } from "./write-response.ts";
 
 /** The longest time that calls of one request may run code without a transaction, in milliseconds. */
 export const runMs = 10_000;
@@ -421,3 +420,29 @@ export function silence(request: RpcRequest, { message }: ChainSilentError): rea
     ? writeBatch(ids.map((id) => writeError(id, error)))
     : [writeError(ids[0] ?? null, error)];
 }
+
+/** The bytes of one JSON-RPC response. */
+type RpcResponse = Buffer;
+
+/** Writes the response to a call that has succeeded. */
+function writeResult(id: RpcId, result: string | number | boolean | null): RpcResponse {
+  return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result }));
+}
+
+/** Writes the response to a call that has failed or is refused. */
+export function writeError(id: RpcId, error: RpcError): RpcResponse {
+  return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error }));
+}
+
+/** Writes the same error as the responses to several calls. */
+function writeErrors(ids: readonly RpcId[], error: RpcError): RpcResponse {
+  return Buffer.from(ids.map((id) => writeError(id, error)).join(","));
+}
+
+/** Returns the parts of the response to a batch, without a copy of them; each response may be several with commas between. */
+function writeBatch(responses: readonly RpcResponse[]): Buffer[] {
+  const parts = responses.flatMap((response, index) => (index === 0 ? [response] : [comma, response]));
+  return [Buffer.from("["), ...parts, Buffer.from("]")];
+}
+
+const comma = Buffer.from(",");

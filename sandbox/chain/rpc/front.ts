@@ -11,13 +11,12 @@ import { readBytes } from "../../lib/http/read-bytes.ts";
 import { endWith } from "../../lib/http/refuse.ts";
 import { endUnlessTaken, takeMs } from "../../lib/http/unless-taken.ts";
 import { clearTimeout, setTimeout } from "../../lib/time/timers.ts";
-import { type FrontedChain, RequestAnswerer, type RpcCaller, silence } from "./answer-request.ts";
+import { type FrontedChain, RequestAnswerer, type RpcCaller, silence, writeError } from "./answer-request.ts";
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 import { HeldAnswers, mostHeld } from "./held-answers.ts";
 import { readRequest } from "./read-request.ts";
 import { largestBacklog, Subscriptions } from "./subscriptions.ts";
-import { writeError } from "./write-response.ts";
 
 /** The largest request that Anvil takes, in bytes. */
 export const largestBody = 2 * 1024 * 1024;

@@ -39,7 +39,6 @@ const names = new Set(["jsonrpc", "id", "method", "params"]);
  * reader cannot read other values: names that are given twice, calls as arrays, or names that JSON escapes.
  *
  * @returns the error to answer when nothing of it can be read.
- * @example readRequest(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'))
  */
 export function readRequest(bytes: Uint8Array): RpcRequest | { invalid: RpcError } {
   let body: unknown;

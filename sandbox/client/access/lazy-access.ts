@@ -24,10 +24,6 @@ export interface LazyAccess extends Part<Held | null> {
 /**
  * Issues an account's credential when a client first needs it. If the credential has expired, or a restore has replaced it during a
  * request, the request is sent once more with a valid one.
- *
- * @example
- * const access = lazyAccess(urls.api, account.key);
- * openApiClient(urls.api, { fetch }, access.authorize).use(access.middleware);
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   const access = new IssuedAccess(async (send) => await requestAccess(apiUrl, accountKey, send));

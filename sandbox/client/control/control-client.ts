@@ -1,9 +1,7 @@
 import type { Client } from "openapi-fetch";
-
 import { fetchFromSandbox } from "../../lib/http/direct/fetch-direct.ts";
-import { openTyped } from "../typed-client.ts";
+import { openTyped, requireFilledPath } from "../typed-client.ts";
 import type { paths } from "./control.generated.ts";
-import { requireFilledPath } from "./filled-path.ts";
 
 export { ProblemError, unwrap } from "../problem-error.ts";
 export type { components, paths } from "./control.generated.ts";

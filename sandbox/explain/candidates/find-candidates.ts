@@ -10,7 +10,7 @@ import type { Services } from "../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Stored } from "../../../server/store/store.ts";
 import { contractAt } from "../address-book.ts";
-import { member } from "../cause/member.ts";
+import { member } from "../cause/compare-calls.ts";
 import { allCalls, type TracedCall } from "../execution/read-call-trace.ts";
 import {
   type Candidate,

@@ -1,11 +1,12 @@
-import { type Address, getAddress, type Hex, isAddress, isHex } from "viem";
+import { type Abi, type Address, getAddress, type Hex, isAddress, isHex, size, slice } from "viem";
 import type { BindingCheck } from "../../../protocol/binding/check-binding.ts";
+import { type DecodedCall, decodeCall } from "../../../protocol/call.ts";
+import { readCall } from "../../../protocol/read-call.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
 import { abisFor, contractAt, labelOf } from "../address-book.ts";
 import type { Explanation } from "../explanation.ts";
-import { compareCalldata } from "./compare-calldata.ts";
-import { member } from "./member.ts";
 
 /** The contract and the calldata of a call. */
 interface ComparedCall {
@@ -52,4 +53,101 @@ function addressIn(side: Json): Address | null {
 
 function hexOf(value: Json): Hex | null {
   return typeof value === "string" && isHex(value) ? value : null;
+}
+
+type CallDifference = Pick<
+  NonNullable<Explanation["call"]>,
+  "function" | "expected_function" | "canonical" | "fields" | "words"
+>;
+
+/**
+ * Compares calldata with the expected one: field by field as the ABIs read both, and word by word.
+ *
+ * @param abi - of the contract that is to be called.
+ * @param abis - those that the actual calldata is read by: the first one that has its function.
+ */
+function compareCalldata(abi: Abi, expected: Hex, actual: Hex, abis: readonly Abi[] = [abi]): CallDifference {
+  const wanted = decodeCall(abi, expected);
+  const found = firstRead(abis, actual);
+  const left = flatten(wanted?.args ?? {});
+  const right = flatten(found?.args ?? {});
+  const names = [...new Set([...left.keys(), ...right.keys()])];
+  const fields = names.map((name) => {
+    const one = left.get(name) ?? null;
+    const other = right.get(name) ?? null;
+    return { name, expected: one, actual: other, equal: canonicalJson(one) === canonicalJson(other) };
+  });
+  return {
+    function: found?.function ?? null,
+    expected_function: wanted?.function ?? "",
+    canonical: found?.canonical ?? false,
+    fields,
+    words: compareWords(expected, actual).map((word) => ({
+      ...word,
+      field: fieldOf(word, abi, expected, left),
+    })),
+  };
+}
+
+/** Reads calldata by the first ABI that has its function. */
+function firstRead(abis: readonly Abi[], data: Hex): DecodedCall | null {
+  for (const abi of abis) {
+    const read = readCall(abi, data);
+    if (read !== null) return read;
+  }
+  return null;
+}
+
+/** The leaves of named arguments by their path. */
+function flatten(value: Json, path = ""): Map<string, Json> {
+  if (typeof value !== "object" || value === null) return new Map([[path, value]]);
+  const entries = Array.isArray(value)
+    ? value.map((entry, index): [string, Json] => [`${path}[${index}]`, entry])
+    : Object.entries(value).map(([name, entry]): [string, Json] => [path ? `${path}.${name}` : name, entry]);
+  return new Map(entries.flatMap(([name, entry]) => [...flatten(entry, name)]));
+}
+
+type Word = Omit<CallDifference["words"][number], "field">;
+
+/** Returns the one argument that another word changes: which that is follows from reading the expected call with this word. */
+function fieldOf(
+  { offset, expected, actual }: Word,
+  abi: Abi,
+  call: Hex,
+  args: Map<string, Json>,
+): string | null {
+  if (actual === expected || actual.length !== expected.length) return null;
+  const start = 2 + offset * 2;
+  const altered: Hex = `0x${call.slice(2, start)}${actual}${call.slice(start + actual.length)}`;
+  const read = flatten(readCall(abi, altered)?.args ?? {});
+  const changed = [...args].filter(
+    ([name, value]) => canonicalJson(read.get(name) ?? null) !== canonicalJson(value),
+  );
+  return changed.length === 1 ? (changed[0]?.[0] ?? null) : null;
+}
+
+function compareWords(expected: Hex, actual: Hex): Word[] {
+  const words: Word[] = [];
+  const length = Math.max(size(expected), size(actual));
+  for (let offset = 0; offset < length; offset += offset === 0 ? 4 : 32) {
+    const end = offset === 0 ? 4 : offset + 32;
+    const left = bytesOf(expected, offset, end);
+    const right = bytesOf(actual, offset, end);
+    const differing = Array.from(
+      { length: Math.max(left.length, right.length) / 2 },
+      (_, index) => index,
+    ).filter((index) => left.slice(index * 2, index * 2 + 2) !== right.slice(index * 2, index * 2 + 2));
+    words.push({ offset, expected: left, actual: right, differing });
+  }
+  return words;
+}
+
+function bytesOf(data: Hex, from: number, to: number): string {
+  const length = size(data);
+  return from >= length ? "" : slice(data, from, Math.min(to, length)).slice(2);
+}
+
+/** Returns a member of a value; null when the value is no object or has no such member. */
+export function member(value: Json | undefined, name: string): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value[name] ?? null) : null;
 }

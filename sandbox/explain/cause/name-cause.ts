@@ -4,7 +4,7 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import { unknownAddress } from "../address-book.ts";
 import type { Explanation } from "../explanation.ts";
-import { member } from "./member.ts";
+import { member } from "./compare-calls.ts";
 
 /** The facts that a sentence about a refusal is made of. */
 export interface Facts {

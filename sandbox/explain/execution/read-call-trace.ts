@@ -4,7 +4,7 @@ import { decodeCall } from "../../../protocol/call.ts";
 import { nodeAddressSchema } from "../../../relayer/node/node-schemas.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
-import { shortenArgument } from "../../lib/errors/shorten-argument.ts";
+import { shortenArgument } from "../../lib/errors/show-value.ts";
 import { contractAt, labelOf } from "../address-book.ts";
 import type { Frame } from "../explanation.ts";
 

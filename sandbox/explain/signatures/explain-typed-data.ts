@@ -36,7 +36,6 @@ export interface ExplainTypedData extends ExplainOptions {
  * the contracts now. Sends nothing.
  *
  * @throws SandboxError argument_invalid when the typed data or the signature is malformed, or the id to compare it with is unknown.
- * @example (await explainTypedData({ typed_data, signature }, sources)).mistakes
  */
 export async function explainTypedData(
   {

@@ -44,11 +44,7 @@ export interface OrderedEntry extends TimelineEntry {
   step: TimelineStep;
 }
 
-/**
- * Makes an entry of a timeline; what is not given is empty.
- *
- * @example timelineEntry("created", { at, kind: "created", title: "The purchase was created.", actor: "the service" })
- */
+/** Makes an entry of a timeline; what is not given is empty. */
 export function timelineEntry(
   step: TimelineStep,
   given: Pick<TimelineEntry, "at" | "kind" | "title" | "actor"> & Partial<TimelineEntry>,

@@ -1,4 +1,5 @@
 import { types } from "node:util";
+import { escapeControls } from "../../../server/lib/escape-controls.ts";
 
 /** The longest text that is shown of a value, in characters. */
 const longest = 200;
@@ -26,4 +27,14 @@ function toText(value: unknown): string {
   } catch {
     return "an object without a JSON form";
   }
+}
+
+/**
+ * Returns an argument of a call, an error or an event in at most 44 characters, none of them a control character.
+ *
+ * @example shortenArgument("25000000") // "25000000"
+ */
+export function shortenArgument(value: unknown): string {
+  const text = escapeControls(typeof value === "string" ? value : String(JSON.stringify(value)));
+  return text.length <= 44 ? text : `${text.slice(0, 20)}…${text.slice(-8)}`;
 }

@@ -31,8 +31,6 @@ export type SendDelivery = (
 /**
  * Makes deliveries to one pinned receiver over HTTP: to the first of its addresses that takes the connection, and never to another one,
  * whatever DNS, redirects or requests say.
- *
- * @example const send = deliverTo(await pinReceiver(url), { timeoutMs: 5_000, stopwatch: () => performance.now() })
  */
 export function deliverTo(receiver: PinnedReceiver, { timeoutMs, stopwatch }: DeliveryOptions): SendDelivery {
   return async (headers, body, signal) => {

@@ -47,7 +47,6 @@ export interface ListenOptions {
  * Listens on a port, by default of loopback and for requests to a name of this machine; until `serve` is called it answers 503.
  *
  * @throws SandboxError port_in_use
- * @example const listener = await listen({ port: 0, option: "ports.api", pages: ownPages })
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const {

@@ -41,7 +41,6 @@ export function isRunning({ pid, started }: ProcessRecord): boolean {
  *
  * @returns false when there is no such process.
  * @throws Error EPERM when it is another user's.
- * @example signalProcess(4711, "SIGTERM")
  */
 export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
@@ -59,12 +58,7 @@ export async function crashProcess(): Promise<never> {
   return await new Promise<never>(() => {});
 }
 
-/**
- * Looks a process up by its id; `undefined` when there is none (a zombie, which only waits to be collected, counts as none).
- *
- * @example
- * (await findProcess(4711))?.command.includes("--dump-state");
- */
+/** Looks a process up by its id; `undefined` when there is none (a zombie, which only waits to be collected, counts as none). */
 export async function findProcess(pid: number): Promise<RunningProcess | undefined> {
   try {
     if (process.platform !== "linux") {
@@ -86,11 +80,7 @@ export async function listProcesses(): Promise<RunningProcess[]> {
   return found.filter((one) => one !== undefined);
 }
 
-/**
- * The process that listens on a TCP port, or undefined when this user may not see it.
- *
- * @example (await findListener(8545))?.command
- */
+/** The process that listens on a TCP port, or undefined when this user may not see it. */
 export async function findListener(port: number): Promise<RunningProcess | undefined> {
   const pid = process.platform === "linux" ? await linuxListener(port) : await otherListener(port);
   return pid === undefined ? undefined : await findProcess(pid);

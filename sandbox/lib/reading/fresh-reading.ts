@@ -1,8 +1,6 @@
 /**
  * Returns a reading that began after the call: callers that ask while one is in progress share the next with all others
  * who do. So no caller gets what was true before they asked, and any number of callers costs two readings at a time.
- *
- * @example const now = freshReading(() => latestTimestamp(client))
  */
 export function freshReading<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   let underWay: Promise<unknown> | null = null;

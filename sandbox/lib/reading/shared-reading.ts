@@ -1,8 +1,4 @@
-/**
- * Gives every caller that asks while a question is in progress the same answer.
- *
- * @example const now = sharedReading(() => clock.now())
- */
+/** Gives every caller that asks while a question is in progress the same answer. */
 export function sharedReading<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   let underWay: Promise<Answer> | undefined;
   return async () => {

@@ -19,3 +19,12 @@ const { timeout } = AbortSignal;
 /** Returns a signal that aborts after a number of milliseconds. */
 export const abortAfter = (milliseconds: number): AbortSignal =>
   Reflect.apply(timeout, AbortSignal, [milliseconds]);
+
+/** Resolves after the given number of milliseconds of real time, or at once when it is stopped; then no timer is left. */
+export async function wait(milliseconds: number, stop?: AbortSignal): Promise<void> {
+  try {
+    await pause(milliseconds, undefined, stop === undefined ? {} : { signal: stop });
+  } catch (error) {
+    if (stop?.aborted !== true) throw error;
+  }
+}

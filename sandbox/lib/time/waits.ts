@@ -1,5 +1,5 @@
 import { AbortController, AbortSignal } from "../../../protocol/globals.ts";
-import { wait } from "./wait.ts";
+import { wait } from "./timers.ts";
 
 /** The waits of one process that are no work: delays of faults, answers of receivers, and looks for transaction receipts. */
 export class Waits {

@@ -1,6 +1,5 @@
 import { readRegistrar } from "../../chain/registrar/registrar.ts";
-import { describeRegistrar, readKeptSettings } from "../../data-directory/beginning.ts";
-import { differingSettings } from "../../data-directory/differing-settings.ts";
+import { describeRegistrar, differingSettings, readKeptSettings } from "../../data-directory/beginning.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../options/options.ts";

@@ -88,7 +88,6 @@ const guidePath = "/portal/docs.md";
  * Lists the documents by kind of reader, the guide first.
  *
  * @param guide - the guide's Markdown.
- * @example documentGroups(() => readFileSync("portal/docs.md", "utf8"))
  */
 export function documentGroups(guide: () => string): DocumentGroup[] {
   const listed = groups.map(([title, documents]) => ({

@@ -30,7 +30,6 @@ export interface DocumentSite {
  *
  * @param guide - the guide's Markdown, filled in for this sandbox.
  * @param apiUrl - the API host, whose reference the navigation leads to.
- * @example documentSite(() => readFileSync("portal/docs.md", "utf8"), urls.api).page(document)
  */
 export function documentSite(guide: () => string, apiUrl: string): DocumentSite {
   const groups = documentGroups(guide);

@@ -21,7 +21,6 @@ export interface RenderedDocument {
  * Renders Markdown as HTML that holds no markup of its own: comments are dropped, and tags are shown as text.
  *
  * @param resolve - the address of what a link or a picture names, or null when it is not served: then only its text is left.
- * @example renderMarkdown(markdown, (href) => href)
  */
 export function renderMarkdown(markdown: string, resolve: (href: string) => string | null): RenderedDocument {
   const marked = new Marked({ renderer: rendererOf(resolve) });

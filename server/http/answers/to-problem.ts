@@ -1,4 +1,4 @@
-import { isError } from "../../../protocol/coded-error.ts";
+import { causesOf, isError } from "../../../protocol/coded-error.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../../chain/chain-reader.ts";
 import { Problem } from "../../errors/problem.ts";
 import { StoreConflictError, StoreUnavailableError } from "../../store/store.ts";
@@ -29,4 +29,18 @@ export function toProblem(error: unknown): Problem {
     "The service failed, and nothing was committed. Send the identical request again; if that fails too, read the output of the sandbox.",
     { cause: error },
   );
+}
+
+/** An error as a log may show it: what it is and what it says, with its causes, without stacks and without what it carries. */
+export function describeError(error: unknown): { name: string; message: string }[] {
+  const described = causesOf(error)
+    .slice(0, 8)
+    .map(({ name, message }) => ({ name, message: firstLine(message) }));
+  return described.length > 0
+    ? described
+    : [{ name: typeof error, message: "Something that is no error was thrown." }];
+}
+
+function firstLine(text: string): string {
+  return (text.split("\n")[0] ?? "").slice(0, 300);
 }

@@ -62,7 +62,6 @@ function assertEncoding(values: readonly string[] | undefined): void {
  * Requires that a body is declared as JSON in UTF-8.
  *
  * @throws Problem content_type_unsupported
- * @example if (hasBody(request)) requireJsonType(request);
  */
 export function requireJsonType({ headersDistinct }: Pick<Request, "headersDistinct">): void {
   const [type = "", ...more] = headersDistinct["content-type"] ?? [];

@@ -10,8 +10,6 @@ const digits = "abcdefghijklmnopqrstuvwxyz234567";
 /**
  * Names requests. The names repeat with the seed, so that two equal runs have equal answers: they begin with what is derived from
  * seed and epoch, and end with the request's number, because a hash for each request takes a tenth of a short answer's time.
- *
- * @example const nextRequestId = requestNames(services)
  */
 export function requestNames({ settings, deployment, requests }: Services): () => string {
   const first = deriveId("req", [settings.seed, deployment.epoch]).slice(0, -counting);

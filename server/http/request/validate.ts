@@ -17,7 +17,6 @@ type Checked<T> = { data: T; errors: null } | { data: null; errors: FieldError[]
  * Parses a value by its schema.
  *
  * @param root - the start of the errors' JSON pointers (RFC 6901), such as "" for the body or "/query".
- * @example const { data, errors } = check(schema, value, "")
  */
 export function check<T extends z.ZodType>(schema: T, value: unknown, root: string): Checked<z.output<T>> {
   const { success, data, error } = schema.safeParse(value, { error: describeIssue, reportInput: true });

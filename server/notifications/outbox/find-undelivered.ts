@@ -1,11 +1,7 @@
 import type { EventRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 
-/**
- * Returns the event of a program that is delivered next if a delivery names none: the oldest undelivered one.
- *
- * @example const event = await findUndelivered("prg_demo", store)
- */
+/** Returns the event of a program that is delivered next if a delivery names none: the oldest undelivered one. */
 export async function findUndelivered(
   program: string,
   store: Pick<Store, "list">,

@@ -41,11 +41,7 @@ function eventId(seed: string, program: string, sequence: number): string {
   return deriveId("evt", [seed, program, sequence]);
 }
 
-/**
- * Freezes an event's body; what is delivered and checked later is exactly this text.
- *
- * @example freezeEvent({ id, program, sequence, now, event: { type: "merchant.enrolled", data } })
- */
+/** Freezes an event's body; what is delivered and checked later is exactly this text. */
 export function freezeEvent(written: {
   id: string;
   program: string;

@@ -37,8 +37,6 @@ const sumEnd = lineHead.length + sumLength;
 
 /**
  * One object as a line of a file, with a member `sum` before its own: the first 16 hexadecimal digits of the SHA-256 of the rest of the line.
- *
- * @example await file.appendFile(toLine(entry))
  */
 export function toLine(value: object): string {
   const rest = `",${JSON.stringify(value).slice(1)}`;
@@ -50,7 +48,6 @@ export function toLine(value: object): string {
  *
  * @param torn - whether an end that a write leaves that was cut off is dropped.
  * @throws StoreDamagedError, with file and line, for anything else that {@link toLine} has not written.
- * @example for await (const { text } of readCheckedLines("store.journal", "drop")) JSON.parse(text);
  */
 export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): AsyncGenerator<CheckedLine> {
   let number = 0;

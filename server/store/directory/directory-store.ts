@@ -36,7 +36,6 @@ import { readBegin, readStoreSnapshot, writeStoreSnapshot } from "./store-snapsh
  * @param confirm - called before and after each write: the write is refused if it rejects.
  *
  * @throws StoreDamagedError; StoreUnavailableError when the disk refuses.
- * @example const store = await openDirectoryStore(".sandbox/store")
  */
 export async function openDirectoryStore(
   directory: string,
@@ -140,7 +139,6 @@ export async function readDirectoryBegin(directory: string): Promise<Json | unde
  * Reads what a data directory holds, and changes nothing in it.
  *
  * @throws StoreDamagedError; StoreUnavailableError when it cannot be read.
- * @example (await readDirectory(".sandbox/store")).collections.purchases
  */
 export async function readDirectory(directory: string): Promise<StoreImage> {
   try {

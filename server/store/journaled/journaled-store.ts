@@ -29,8 +29,6 @@ interface Pending {
  *
  * Readers see what is durable and nothing else. Commits that come while the disk is busy are compared with what is on its way there, and
  * written as one group.
- *
- * @example new JournaledStore({ durability, ...(await JournaledStore.load(snapshot, entries)) })
  */
 export class JournaledStore implements Store, RelayerJournalStore {
   /** The durable records. */

@@ -3,7 +3,7 @@ import type { Client } from "pg";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import { StoreUnavailableError } from "../store.ts";
 import type { RelayerJournalStore } from "../stored-relayer-journal.ts";
-import { CommitQueue } from "./commit-queue.ts";
+import { CommitQueue } from "./commit-group.ts";
 import { type RunQuery, reaching } from "./database.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import { Reader } from "./reader.ts";

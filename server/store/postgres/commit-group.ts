@@ -1,11 +1,10 @@
 import { type CollectionName, indexedFields, orderings } from "../records.ts";
 import { type Change, fits, StoreConflictError } from "../store.ts";
 import type { Database, RunQuery } from "./database.ts";
-import { countedCommits, countedRecords, countStatement } from "./position.ts";
 import { encode } from "./reader.ts";
 
 /** A commit that waits to be written. */
-export interface PendingCommit {
+interface PendingCommit {
   counters: readonly string[];
   build: (numbers: readonly number[]) => readonly Change[];
   resolve: () => void;
@@ -37,7 +36,7 @@ class Group {
  * @returns the outcome of each of them, to be reported now that the transaction is durable, and how many transactions have been committed;
  * null if all commits had a conflict, so that nothing was written.
  */
-export async function writeGroup(
+async function writeGroup(
   commits: readonly PendingCommit[],
   query: RunQuery,
   database: Database,
@@ -222,4 +221,89 @@ function fieldsOf(collection: CollectionName, value: unknown): { [field: string]
 
 function nameOf({ collection, key }: { collection: CollectionName; key: string }): string {
   return `${collection}\n${key}`;
+}
+
+/** The position of a database, and the position of the chain that its records rely on. */
+export interface DatabasePosition {
+  /** The number of transactions that have written records. */
+  commits: number;
+  /** The number of records of the chain that were durable by the last of them; 0 when the chain is kept nowhere. */
+  chainRecords: number;
+}
+
+/**
+ * Counts a transaction that writes records, as a part of it.
+ *
+ * @param chainRecords - how many records of the chain are durable; null when the chain is kept nowhere.
+ * @returns how many transactions there are with it.
+ */
+export async function countCommit(
+  query: RunQuery,
+  schema: string,
+  chainRecords: number | null,
+): Promise<number> {
+  return countedCommits(await query(countStatement(schema, 1), [countedRecords(chainRecords)]));
+}
+
+/** The statement that counts a transaction; its one value has the given number. */
+function countStatement(schema: string, value: number): string {
+  return `INSERT INTO ${schema}.about AS kept VALUES ('commits', '1'), ('chain_records', $${value})
+     ON CONFLICT (name) DO UPDATE SET value = CASE kept.name
+       WHEN 'commits' THEN kept.value::bigint + 1
+       ELSE greatest(kept.value::bigint, EXCLUDED.value::bigint)
+     END RETURNING name, value`;
+}
+
+/** The value of {@link countStatement}. */
+function countedRecords(chainRecords: number | null): string {
+  return String(chainRecords ?? 0);
+}
+
+/** Returns how many transactions there are by the rows of {@link countStatement}. */
+function countedCommits(rows: Awaited<ReturnType<RunQuery>>): number {
+  return Number(rows.find((row) => row["name"] === "commits")?.["value"]);
+}
+
+/** Runs statements on a connection, one caller at a time and in the order of the calls. */
+type OnConnection = <T>(step: (query: RunQuery) => Promise<T>) => Promise<T>;
+
+/** Gathers the commits that arrive during a transaction and writes them together in the next one. */
+export class CommitQueue {
+  readonly #onConnection: OnConnection;
+  readonly #database: Database;
+  #waiting: PendingCommit[] = [];
+
+  constructor(onConnection: OnConnection, database: Database) {
+    this.#onConnection = onConnection;
+    this.#database = database;
+  }
+
+  /** Writes changes, all or none; it has its place in the order when this returns. */
+  commit(
+    counters: readonly string[],
+    build: (numbers: readonly number[]) => readonly Change[],
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ counters, build, resolve, reject });
+      if (this.#waiting.length === 1) void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    let group: PendingCommit[] = [];
+    try {
+      const { told, commits } = await this.#onConnection(async (query) => {
+        group = this.#waiting;
+        this.#waiting = [];
+        const records = await this.#database.chain.keep();
+        return await writeGroup(group, query, this.#database, records);
+      });
+      if (commits !== null) this.#database.chain.committed(commits);
+      for (const tell of told) tell();
+    } catch (error) {
+      // Also those that came before a connection was found.
+      const refused = group.length > 0 ? group : this.#waiting.splice(0);
+      for (const { reject } of refused) reject(error);
+    }
+  }
 }

@@ -1,18 +1,18 @@
 import { Mutex } from "async-mutex";
+import { StoreDamagedError } from "../directory/checked-lines.ts";
 import {
   type CollectionName,
   type Collections,
   collectionNames,
+  indexedFields,
   type Ordered,
   type OrderingName,
+  orderings,
 } from "../records.ts";
 import type { Change, Filter, OrderedPage, Store, Stored, StoreImage } from "../store.ts";
-import { insertRecords } from "./commit-group.ts";
-import { CommitQueue } from "./commit-queue.ts";
+import { CommitQueue, countCommit, type DatabasePosition, insertRecords } from "./commit-group.ts";
 import type { Database, RunQuery } from "./database.ts";
-import { countCommit, type DatabasePosition } from "./position.ts";
 import { Reader } from "./reader.ts";
-import { prepareTables } from "./tables.ts";
 
 /** The number of records that go into the database with one statement when all are replaced. */
 const portion = 1_000;
@@ -184,4 +184,60 @@ async function readImage(query: RunQuery, schema: string): Promise<StoreImage> {
     Object.assign(collections, { [name]: Object.fromEntries(entries) });
   }
   return { version: 1, counters, collections };
+}
+
+/** The format of the tables. */
+const currentFormat = 1;
+
+/**
+ * Makes the tables where they are missing.
+ *
+ * A record's `value` is its JSON to the last character, which `json` and `jsonb` do not keep; `fields` are those that it is found by.
+ *
+ * @throws StoreDamagedError when they are of a newer format.
+ */
+async function prepareTables(database: Database): Promise<void> {
+  const { schema } = database;
+  await database.transaction(async (query) => {
+    await query(`SELECT pg_advisory_xact_lock(${database.lock("schema")})`);
+    await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await query(`CREATE TABLE IF NOT EXISTS ${schema}.about (name text PRIMARY KEY, value text NOT NULL)`);
+    const [format] = await query(`SELECT value FROM ${schema}.about WHERE name = 'format'`);
+    if (format !== undefined && format["value"] !== String(currentFormat))
+      throw new StoreDamagedError(
+        `The tables in ${database.name} are of format ${format["value"]}, and this version knows format ${currentFormat}. Use the version that made them, or another schema.`,
+      );
+    if (format !== undefined) return;
+    for (const statement of statements(schema)) await query(statement);
+    await query(`INSERT INTO ${schema}.about VALUES ('format', $1)`, [String(currentFormat)]);
+  });
+}
+
+function statements(schema: string): string[] {
+  const records = `${schema}.records`;
+  const filters = collectionNames.flatMap((collection) =>
+    indexedFields[collection].map(
+      (field) =>
+        `CREATE INDEX ON ${records} ((fields->>'${field}'), position) WHERE collection = '${collection}'`,
+    ),
+  );
+  const orders = Object.values(orderings).map(({ collection, within, by }) => {
+    const columns = [...within.map((field) => `(fields->>'${field}')`), `((fields->>'${by}')::bigint)`];
+    return `CREATE UNIQUE INDEX ON ${records} (${columns.join(", ")}) WHERE collection = '${collection}'`;
+  });
+  return [
+    `CREATE TABLE ${schema}.counters (name text PRIMARY KEY, value bigint NOT NULL)`,
+    `CREATE TABLE ${records} (
+      collection text NOT NULL,
+      key text COLLATE "C" NOT NULL,
+      revision integer NOT NULL,
+      position bigint NOT NULL UNIQUE,
+      fields jsonb NOT NULL,
+      value text NOT NULL,
+      PRIMARY KEY (collection, key)
+    )`,
+    `CREATE INDEX ON ${records} (collection, position)`,
+    ...filters,
+    ...orders,
+  ];
 }

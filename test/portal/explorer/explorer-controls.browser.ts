@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EventView, ViewPage } from "../../../sandbox/explorer/views.ts";
-import { day } from "../../../server/purchases/default-deadlines.ts";
+import { day } from "../../../server/http/limits.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../testkit/demo/show-purchase.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";

@@ -4,10 +4,10 @@ import { appendFile, mkdir, readdir, rename, rm, symlink, writeFile } from "node
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { stopIn } from "../../../cli/commands/stop.ts";
 import { inFlags } from "../../../cli/describe-failure.ts";
 import { examine } from "../../../cli/doctor/examine.ts";
 import { findRunning } from "../../../cli/running/find-running.ts";
-import { stopIn } from "../../../cli/running/stop-sandbox.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../sandbox/data-directory/verify-directory.ts";
 import { asOtherUser } from "../../as-other-user.ts";

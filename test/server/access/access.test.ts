@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { scopes } from "../../../server/access/scopes.ts";
-import { day } from "../../../server/purchases/default-deadlines.ts";
+import { day } from "../../../server/http/limits.ts";
 import { problem } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

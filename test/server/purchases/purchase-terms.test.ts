@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { day } from "../../../server/purchases/default-deadlines.ts";
+import { day } from "../../../server/http/limits.ts";
 import { problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

@@ -2,18 +2,128 @@ import { createHash } from "node:crypto";
 import { access, constants, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type Address, encodeDeployData, type Hex, parseAbi } from "viem";
+import {
+  type Address,
+  BaseError,
+  decodeErrorResult,
+  encodeDeployData,
+  type Hex,
+  isHex,
+  parseAbi,
+  zeroHash,
+} from "viem";
+import { fundingSourceAbi, purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
+import { hashClaim } from "../../../../protocol/messages/claim.ts";
+import { hashCommitment } from "../../../../protocol/messages/commitment.ts";
+import { registrarDomain } from "../../../../protocol/messages/domain.ts";
+import { hashFundingAuthorization } from "../../../../protocol/messages/funding-authorization.ts";
+import { sameAddress } from "../../../../protocol/values/same-address.ts";
+import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
+import { shortenArgument } from "../../../lib/errors/show-value.ts";
 import { packageRoot } from "../../../lib/package-root.ts";
+import type { ChainClient } from "../../client/chain-client.ts";
 import { readContractArtifact } from "../../contracts.ts";
 import { type Artifact, readArtifact } from "../../registrar/artifact.ts";
 import type { ProxyKind, Registrar } from "../../registrar/registrar.ts";
+import type { Accounts } from "../deployment-record.ts";
 import { findGenesis, type Genesis, registrarGeneses } from "../genesis-cache.ts";
 import { GenesisError } from "../genesis-error.ts";
 import { genesisKey } from "../genesis-key.ts";
+import { chainId } from "../roles.ts";
 import { buildGenesis } from "./build-genesis.ts";
-import { type Deployer, deployContracts } from "./deploy-contracts.ts";
-import { explainReverted } from "./explain-reverted.ts";
-import { requireUsable } from "./require-usable.ts";
+import { type Deployer, DeploymentRevertedError, deployContracts } from "./deploy-contracts.ts";
+
+/**
+ * Checks that a deployed registrar contract has a funding source of its own, and hashes what wallets sign as the API does.
+ *
+ * @returns the funding source.
+ * @throws SandboxError registrar_unusable
+ */
+async function requireUsable(
+  client: ChainClient,
+  registrar: Address,
+  { name, proxy }: Registrar,
+): Promise<Address> {
+  const where = proxy === null ? "in the constructor" : "in initialize, which the proxy calls";
+  const contract = { address: registrar, abi: purchaseRegistrarAbi } as const;
+  const fundingSource = await client
+    .readContract({ ...contract, functionName: "fundingSource" })
+    .catch(() => null);
+  if (fundingSource === null || (await client.getCode({ address: fundingSource })) === undefined)
+    throw unusable(
+      `${name} does not return the address of a contract from fundingSource(). Deploy a FundingSource ${where}.`,
+    );
+  const bound = await client
+    .readContract({ address: fundingSource, abi: fundingSourceAbi, functionName: "registrar" })
+    .catch(() => null);
+  if (!sameAddress(bound, registrar))
+    throw unusable(
+      `The funding source of ${name} lets ${bound ?? "no registrar contract"} draw, not ${registrar}, the address that is called. Deploy it ${where}.`,
+    );
+  await requireHashes(client, registrar, name);
+  return fundingSource;
+}
+
+/** Every field differs, so that exchanged fields give another hash. */
+const word = (value: number): Hex => `0x${value.toString(16).padStart(64, "0")}`;
+const account = (value: number): Address => `0x${value.toString(16).padStart(40, "0")}`;
+
+const commitment = {
+  program: word(1),
+  purchaseRef: word(2),
+  merchant: account(3),
+  buyer: account(4),
+  beneficiary: account(5),
+  token: account(6),
+  amount: 7n,
+  termsHash: word(8),
+  offerDeadline: 9n,
+  payDeadline: 10n,
+  claimDeadline: 11n,
+  salt: word(12),
+};
+const authorization = {
+  program: word(1),
+  merchantRef: word(2),
+  wallet: account(3),
+  token: account(4),
+  cap: 5n,
+  validUntil: 6n,
+  salt: word(7),
+};
+const claim = { commitment: word(1), beneficiary: account(2), requestedAmount: 3n, reasonHash: word(4) };
+
+async function requireHashes(client: ChainClient, address: Address, name: string): Promise<void> {
+  const domain = registrarDomain(chainId, address);
+  const contract = { address, abi: purchaseRegistrarAbi } as const;
+  const read = async (hash: Promise<Hex>) => await hash.catch(() => zeroHash);
+  const hashes: [call: string, actual: Hex, expected: Hex][] = [
+    [
+      "hashPurchase",
+      await read(client.readContract({ ...contract, functionName: "hashPurchase", args: [commitment] })),
+      hashCommitment(domain, commitment),
+    ],
+    [
+      "hashFunding",
+      await read(client.readContract({ ...contract, functionName: "hashFunding", args: [authorization] })),
+      hashFundingAuthorization(domain, authorization),
+    ],
+    [
+      "hashClaim",
+      await read(client.readContract({ ...contract, functionName: "hashClaim", args: [claim] })),
+      hashClaim(domain, claim),
+    ],
+  ];
+  const wrong = hashes.filter(([, actual, expected]) => actual !== expected).map(([call]) => call);
+  if (wrong.length === 0) return;
+  throw unusable(
+    `${name} returns other EIP-712 digests than the API from ${wrong.join(", ")}. Its domain must be name "${domain.name}", version "${domain.version}", the chain id and ${address}, and its types those of contracts/interfaces/IPurchaseRegistrar.sol.`,
+  );
+}
+
+function unusable(message: string): SandboxError {
+  return new SandboxError("registrar_unusable", message);
+}
 
 /** The gas limit of the creation of a registrar contract, or of its proxy: nearly all that a transaction may have. */
 const creationGas = 16_000_000n;
@@ -120,4 +230,51 @@ async function removeOldest(cache: string): Promise<void> {
   );
   const oldest = dated.toSorted((a, b) => b.time - a.time).slice(mostKept - 1);
   for (const { name } of oldest) await rm(join(cache, name), { recursive: true, force: true });
+}
+
+/**
+ * Explains why a transaction of a deployment has reverted, by the errors of the registrar contract.
+ *
+ * @throws SandboxError registrar_unusable for a reverted transaction; any other error as it is.
+ */
+async function explainReverted(
+  client: ChainClient,
+  { wallets }: Accounts,
+  { name, abi }: Registrar,
+  error: unknown,
+): Promise<never> {
+  if (!(error instanceof DeploymentRevertedError)) throw error;
+  const { what, data, to } = error;
+  const call = { account: wallets.deployer.address, data, ...(to === null ? {} : { to }) };
+  const reason = await client.call(call).then(
+    () => "it ran out of gas",
+    (cause: unknown) => describeCause(abi, cause),
+  );
+  throw new SandboxError(
+    "registrar_unusable",
+    `${what} reverted: ${reason}. Correct ${name}, and compile again.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** Returns the error of the contract with its arguments, or the node's message. */
+function describeCause(abi: Registrar["abi"], cause: unknown): string {
+  const data = cause instanceof BaseError ? dataOf(cause) : undefined;
+  const message = cause instanceof BaseError ? cause.details || cause.shortMessage : String(cause);
+  if (data === undefined || data === "0x") return message.replace(/\.$/, "");
+  try {
+    const { errorName, args = [] } = decodeErrorResult({ abi, data });
+    return `${errorName}(${args.map(shortenArgument).join(", ")})`;
+  } catch {
+    return `an unknown error with the data ${shortenArgument(data)}`;
+  }
+}
+
+function dataOf(error: BaseError): Hex | undefined {
+  const found = error.walk(
+    (cause) => typeof cause === "object" && cause !== null && "data" in cause && isHex(cause.data),
+  );
+  return found !== null && "data" in found && isHex(found.data) ? found.data : undefined;
 }

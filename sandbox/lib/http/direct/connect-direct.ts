@@ -10,11 +10,7 @@ const passage = "__MSW_INTERNAL_CONNECTION_CONTEXT";
 /** Node's own function, past a replacement of the one in its module. */
 export const requestDirect: typeof request = request;
 
-/**
- * Connects to a part of the sandbox itself, past what mocks connections in the process of the tests.
- *
- * @example connectDirect({ host: "127.0.0.1", port: 4021 })
- */
+/** Connects to a part of the sandbox itself, past what mocks connections in the process of the tests. */
 export function connectDirect(options: Pick<ClientRequestArgs, "host" | "port" | "path">): Socket {
   const socket = new Socket();
   socket.setNoDelay();

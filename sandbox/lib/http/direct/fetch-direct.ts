@@ -22,7 +22,6 @@ const bodiless = [204, 205, 304];
  * the process's `fetch`, which tests replace, nor the proxy of the environment. It follows no redirect.
  *
  * @throws TypeError as `fetch` does when the connection is lost; the reason of a signal that aborts the request.
- * @example const response = await fetchDirect(`${urls.control}/status`)
  */
 export async function fetchDirect(input: Request | URL | string, init?: RequestInit): Promise<Response> {
   const request =

@@ -4,11 +4,7 @@ import { URL } from "../../../../protocol/globals.ts";
 import { connectDirect, requestDirect } from "./connect-direct.ts";
 import { withOwnGlobals } from "./with-own-globals.ts";
 
-/**
- * Opens a WebSocket to an HTTP server of the sandbox itself, past what mocks connections in the process of the tests.
- *
- * @example const socket = openDirectSocket(anvil.url)
- */
+/** Opens a WebSocket to an HTTP server of the sandbox itself, past what mocks connections in the process of the tests. */
 export function openDirectSocket(url: string, options: ClientOptions = {}): WebSocket {
   const { hostname: host, port } = new URL(url);
   const createConnection = () => connectDirect({ host, port });

@@ -10,11 +10,7 @@ import {
 
 const own = Object.entries({ AbortController, AbortSignal, FormData, Headers, Request, Response, URL });
 
-/**
- * Runs a step of a library, which must not wait, with the globals that the library reads as they were when the package was loaded.
- *
- * @example const sent = withOwnGlobals(() => client.GET("/v1/routing/capabilities"))
- */
+/** Runs a step of a library, which must not wait, with the globals that the library reads as they were when the package was loaded. */
 export function withOwnGlobals<T>(step: () => T): T {
   const replaced = own
     .filter(([name, value]) => Reflect.get(globalThis, name) !== value)

@@ -6,9 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { contractArtifactFile, readContractArtifact } from "../../../../sandbox/chain/contracts.ts";
 import { loadRegistrarGenesis } from "../../../../sandbox/chain/genesis/build/registrar-genesis.ts";
-import { compareAbi } from "../../../../sandbox/chain/registrar/compare-abi.ts";
-import type { RegistrarOption } from "../../../../sandbox/chain/registrar/registrar.ts";
-import { readRegistrar } from "../../../../sandbox/chain/registrar/registrar.ts";
+import {
+  compareAbi,
+  type RegistrarOption,
+  readRegistrar,
+} from "../../../../sandbox/chain/registrar/registrar.ts";
 import { unwrap } from "../../../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../../../sandbox/lib/package-root.ts";

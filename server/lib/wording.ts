@@ -1,3 +1,8 @@
+/** Returns words with their first letter in upper case. */
+export function capitalize(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
 /**
  * Returns values as a sentence lists them.
  *

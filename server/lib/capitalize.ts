@@ -1,4 +1,0 @@
-/** Returns words with their first letter in upper case. */
-export function capitalize(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-}
