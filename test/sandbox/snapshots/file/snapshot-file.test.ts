@@ -112,6 +112,8 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     [whole.subarray(0, whole.length - 1), "is damaged: it does not match its checksum"],
     [whole.subarray(0, end - 10), "is not a snapshot file, or its first line is damaged. Name a file that"],
     [Buffer.from("{}\n"), "is not a snapshot file, or its first line is damaged. Name a file that"],
+    // Its checksum is right: spaces of a line are no part of it.
+    [Buffer.concat([Buffer.alloc(64 * 2 ** 10, " "), whole]), "is not a snapshot file, or its first line"],
     [withHeader({ version: 2 }), "has format 2; this version reads format 4"],
     [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
     ...[header.version - 1, header.version + 1].map((version): [Buffer, string] => [
