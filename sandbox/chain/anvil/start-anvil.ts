@@ -81,7 +81,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   requireOpenFiles();
   const anvil = guardedAnvil(anvilBinary(), { ...options, chainId, host });
   const output = followOutput(anvil);
-  const { pid, guardPid, port } = await listen(anvil, output, end);
+  const { pid, guardPid, port } = await listen(anvil, output, options.initialState, end);
   const url = `http://${host}:${port}`;
 
   let stopping: Promise<void> | undefined;
@@ -158,6 +158,7 @@ function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number;
 async function listen(
   anvil: Anvil,
   { log, printed, exited }: AnvilOutput,
+  initialState: string | undefined,
   end: AbortSignal,
 ): Promise<{ pid: number; guardPid: number; port: number }> {
   // The guard's first line would otherwise be cut off by a long start-up banner.
@@ -168,7 +169,7 @@ async function listen(
       withOwnGlobals(async () => await anvil.start()),
     );
   } catch (cause) {
-    if (!end.aborted) throw startFailure(log(), cause);
+    if (!end.aborted) throw startFailure(log(), initialState, cause);
     await discardAnvil(processes, exited);
     throw new AnvilError(
       "start_failed",
@@ -220,7 +221,12 @@ async function verifyOurs(url: string, chainId: number, { printed }: AnvilOutput
   }
 }
 
-function startFailure(log: string, cause: unknown): AnvilError {
+function startFailure(log: string, initialState: string | undefined, cause: unknown): AnvilError {
+  if (initialState !== undefined && unloadable.test(log)) {
+    const [, parsing, loading] = reasons.exec(log) ?? [];
+    const reason = parsing ?? loading ?? "it is not a state";
+    return new AnvilError("state_unusable", `Anvil cannot load ${initialState}: ${reason}.`, { cause });
+  }
   // Its banner lists private keys.
   const lines = log.trim().split("\n");
   const reason =
@@ -236,3 +242,7 @@ function startFailure(log: string, cause: unknown): AnvilError {
     },
   );
 }
+
+/** What Anvil prints about a state that it cannot parse, and about one whose content does not fit together. */
+const unloadable = /for '--load-state|failed to load init state/;
+const reasons = /failed to parse json file: "[^\n]*": ([^\n]+)|message: "([^"\n]+)"/;

@@ -11,7 +11,7 @@ import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
-import { type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
+import { type LoadedSnapshot, type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
 
 const format = "routing-sandbox-snapshot";
 const version = 4;
@@ -101,7 +101,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
  * Anvil.
  * @example const saved = await readSnapshot("checkout.snapshot")
  */
-export async function readSnapshot(file: string): Promise<SnapshotContent> {
+export async function readSnapshot(file: string): Promise<LoadedSnapshot> {
   const refused = (reason: string, cause?: unknown) =>
     new SandboxError("snapshot_refused", `${file} ${reason}`, { cause });
   const content = await readInput(file, mostFileBytes).catch((cause: unknown) => {
@@ -138,7 +138,7 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
   const { data, error } = snapshotContent.safeParse(isFirst(first) ? readJson(first.toString()) : undefined);
   if (data === undefined)
     throw refused("has content that this version does not write. Save it again.", error);
-  return { ...data, state: text.subarray(split + 1) };
+  return { ...data, state: text.subarray(split + 1), file };
 }
 
 /** Returns whether the part of a content that is parsed here is within its limits. */

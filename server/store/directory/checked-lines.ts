@@ -50,7 +50,7 @@ export function toLine(value: object): string {
  *
  * @param torn - whether an end that a write leaves that was cut off is dropped.
  * @throws StoreDamagedError, with file and line, for anything else that {@link toLine} has not written.
- * @example for await (const { text } of readCheckedLines("store.journal", "drop")) JSON.parse(text);
+ * @example for await (const line of readCheckedLines("store.journal", "drop")) parseLine("store.journal", line);
  */
 export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): AsyncGenerator<CheckedLine> {
   let number = 0;
@@ -131,6 +131,15 @@ function partial(characters: readonly string[]): RegExp {
   return new RegExp(`^${pattern}`);
 }
 
+/** Parses a line. @throws StoreDamagedError for what is not JSON. */
+export function parseLine<T>(file: string, line: Pick<CheckedLine, "number" | "start" | "text">): T {
+  try {
+    return JSON.parse(line.text);
+  } catch (cause) {
+    throw damaged(file, line, "it is not JSON", cause);
+  }
+}
+
 /** The refusal of a file with a line that is not as it was written. */
 export function damaged(
   file: string,
@@ -138,10 +147,14 @@ export function damaged(
   what: string,
   cause?: unknown,
 ): StoreDamagedError {
-  const advice =
-    "Restore the data directory from a backup, or choose another one with the option dataDirectory.";
-  return new StoreDamagedError(`${file}, line ${number}: ${what} (byte ${start}). ${advice}`, { cause });
+  return new StoreDamagedError(`${file}, line ${number}: ${what} (byte ${start}). ${restoreAdvice}`, {
+    cause,
+  });
 }
+
+/** The remedy for a damaged data directory. */
+export const restoreAdvice =
+  "Restore the data directory from a backup, or choose another one with the option dataDirectory.";
 
 /** Returns the JSON of a line without its checksum; null if that does not match. */
 function textOf(line: Buffer): string | null {
