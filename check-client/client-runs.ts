@@ -119,7 +119,7 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
     if (await endsWithin(first, this.#timeoutMs)) return await first;
     timeout.abort();
     await endsWithin(running, this.#timeoutMs);
-    return `it did not end within ${this.#timeoutMs / 1_000} s, the option timeoutMs`;
+    return `it did not end within ${this.#timeoutMs / 1_000} s`;
   }
 }
 

@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, getAddress, type Hex, isAddress } fro
 import { privateKeyToAccount } from "viem/accounts";
 import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
 import { CodedError } from "../protocol/coded-error.ts";
-import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
+import { codeHashAt } from "../sandbox/chain/genesis/find-difference.ts";
 import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import type { ChainNode } from "../sandbox/chain/start-chain.ts";
 import { Wallet } from "../sandbox/wallets/wallet.ts";

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { z } from "zod";
+import { messageOf } from "../protocol/coded-error.ts";
 import { readContractArtifact } from "../sandbox/chain/contracts.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
 import { callSequences } from "./calls/all.ts";
@@ -49,7 +50,12 @@ const storedSchema = z.object({
  */
 export async function readReference(): Promise<ReferenceEffects> {
   const file = join(packageRoot(), referenceFile);
-  return existsSync(file) ? decodeReference(await readFile(file)) : await recordReference();
+  if (!existsSync(file)) return await recordReference();
+  try {
+    return decodeReference(await readFile(file));
+  } catch (cause) {
+    throw new Error(`${file} is damaged: ${messageOf(cause)}. Install routing-sandbox again.`, { cause });
+  }
 }
 
 /** Runs the lifecycle, all call sequences and the calls in every state on the sandbox's own registrar contract. */

@@ -39,7 +39,6 @@ const flags: ReadonlyMap<string, string> = new Map([
   ),
   ...others.map((name): [string, string] => [name, `--${name.replace("_", "-")}`]),
   ["apiPort", "--api-port"],
-  ["timeoutMs", "--timeout"],
   ["contracts.registrar", "--registrar"],
   ["network", "--rpc-url"],
   ["network.rpcUrls", "--rpc-url"],

@@ -51,7 +51,7 @@ import {
   startService,
 } from "./service/start-service.ts";
 import { completeOptions } from "./snapshots/file/complete-options.ts";
-import type { SnapshotContent } from "./snapshots/file/snapshot-content.ts";
+import type { LoadedSnapshot } from "./snapshots/file/snapshot-content.ts";
 import { writeSnapshot } from "./snapshots/file/snapshot-file.ts";
 import type { Fingerprint } from "./snapshots/fingerprint.ts";
 import type { Snapshot } from "./snapshots/snapshot.ts";
@@ -248,7 +248,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
 /** Starts the parts of a sandbox in the order in which they need each other; a start that fails closes what it opened. */
 async function openSandbox(
   settings: SandboxSettings,
-  saved: SnapshotContent | null,
+  saved: LoadedSnapshot | null,
   deadline: StartDeadline,
 ): Promise<Sandbox> {
   const named = await pinNamedReceiver(settings, deadline);

@@ -1,5 +1,6 @@
 import { Mutex } from "async-mutex";
 import type { LocalAccount } from "viem";
+import { CodedError, messageOf } from "../protocol/coded-error.ts";
 import { AbortController, AbortSignal } from "../protocol/globals.ts";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import { once } from "../server/lib/once.ts";
@@ -35,8 +36,9 @@ import {
 } from "./service/start-service.ts";
 import { captureContent, decodeSnapshotParts } from "./snapshots/file/capture-content.ts";
 import { requireEqual } from "./snapshots/file/place-state.ts";
-import type { SnapshotContent } from "./snapshots/file/snapshot-content.ts";
+import type { LoadedSnapshot } from "./snapshots/file/snapshot-content.ts";
 import { encodeSnapshot } from "./snapshots/file/snapshot-file.ts";
+import { unloadable } from "./snapshots/file/unloadable.ts";
 import { takeFingerprint } from "./snapshots/fingerprint.ts";
 import { RpcSnapshots } from "./snapshots/rpc-snapshots.ts";
 import { Snapshots } from "./snapshots/snapshot.ts";
@@ -47,7 +49,7 @@ import type { SendRunner } from "./wallets/wallet.ts";
 
 /** The settings of a start, and what it has opened before its tools. */
 interface ToolsStart extends StartingProcess {
-  saved: SnapshotContent | null;
+  saved: LoadedSnapshot | null;
   directory: DataDirectory;
 }
 
@@ -67,6 +69,16 @@ export type OpenedTools = Awaited<ReturnType<typeof openTools>>;
  * @throws SandboxError snapshot_refused when what was loaded is not what was saved.
  */
 export async function openTools(process: ObservedProcess, service: StartedService, start: ToolsStart) {
+  const { saved } = start;
+  const opening = openAll(process, service, start);
+  if (saved === null) return await opening;
+  return await opening.catch((cause: unknown) => {
+    // Of the parts of a file, only their kinds are checked before they are restored.
+    throw cause instanceof CodedError ? cause : unloadable(saved.file, messageOf(cause), cause);
+  });
+}
+
+async function openAll(process: ObservedProcess, service: StartedService, start: ToolsStart) {
   const { chain, receiver } = process;
   const { saved, directory, deadline } = start;
   const description = await describeSandbox({ ...process, ...service, receiverUrl: receiver.url });

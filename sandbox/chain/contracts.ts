@@ -51,7 +51,7 @@ export async function readContractArtifact(name: ContractName): Promise<Contract
   } catch (cause) {
     throw new GenesisError(
       "not_compiled",
-      `The artifact of ${name} is missing or broken; ${howToRepair()}.`,
+      `The artifact ${contractArtifactFile(name)} is missing or broken; ${howToRepair()}.`,
       { cause },
     );
   }

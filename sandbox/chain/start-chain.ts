@@ -1,8 +1,12 @@
+import { dirname } from "node:path";
 import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
 import { toNode } from "../../relayer/node/node.ts";
 import type { ChainChange } from "../../server/store/chain-changes.ts";
+import { restoreAdvice } from "../../server/store/directory/checked-lines.ts";
+import { inCheckout } from "../lib/package-root.ts";
 import { clearInterval, setInterval } from "../lib/time/timers.ts";
+import { unloadable } from "../snapshots/file/unloadable.ts";
 import { AnvilError } from "./anvil/anvil-error.ts";
 import { ReplaceableAnvil } from "./anvil/replaceable-anvil.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "./anvil/start-anvil.ts";
@@ -15,11 +19,12 @@ import { type HeadWatcher, type WatchedHeads, watchAnvil } from "./client/watch-
 import { type ClockMode, createClock, type SandboxClock } from "./clock/clock.ts";
 import { loadRegistrarGenesis } from "./genesis/build/registrar-genesis.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./genesis/deployment-record.ts";
+import { findDifference } from "./genesis/find-difference.ts";
 import { loadGenesis } from "./genesis/genesis-cache.ts";
+import { GenesisError } from "./genesis/genesis-error.ts";
 import { type EpochOptions, openEpoch } from "./genesis/open-epoch.ts";
 import { type NamedProgram, openPrograms } from "./genesis/open-programs.ts";
 import { chainId, genesisTimestamp, programRoles, walletNames } from "./genesis/roles.ts";
-import { verifyDeployment } from "./genesis/verify-deployment.ts";
 import { ChainJournal } from "./journal/chain-journal.ts";
 import { isPlaced } from "./journal/changing-methods.ts";
 import { recordCalls } from "./journal/record-calls.ts";
@@ -47,6 +52,8 @@ export interface ChainOptions extends EpochOptions {
 
 /** A chain as a snapshot file has it. */
 export interface SavedChain extends ChainRecord {
+  /** The snapshot file, as it was named. */
+  readonly file: string;
   /** The absolute path of its state, as Anvil dumped it, to be read and never written. */
   readonly stateFile: string;
   /** Of the block after the latest one, in wei. */
@@ -136,26 +143,42 @@ async function startFresh(options: ChainOptions): Promise<ChainNode> {
     ? loadGenesis(signal)
     : loadRegistrarGenesis(registrar, signal));
   return await start(options, genesis.stateFile, async (client, clock) => {
-    await verifyDeployment(client, genesis.deployment, "remove .genesis and start again");
+    const difference = await findDifference(client, genesis.deployment);
+    if (difference !== null)
+      throw new GenesisError(
+        "mismatch",
+        `The prepared chain in ${dirname(genesis.stateFile)} is not the one that it describes: ${difference}. ${inCheckout() ? "Remove the folder and start again" : "Install routing-sandbox again"}.`,
+      );
     const { deployment, accounts } = await openPrograms(client, genesis, options.programs ?? programRoles);
     return { deployment: await openEpoch(client, clock, deployment, options), accounts };
   });
 }
 
 async function startSaved(options: ChainOptions, saved: SavedChain): Promise<ChainNode> {
-  const { stateFile, deployment, accounts, baseFee, offset } = saved;
-  return await start(options, stateFile, async (client, clock) => {
-    await verifyDeployment(client, deployment, "save the snapshot again");
+  const { file, stateFile, deployment, accounts, baseFee, offset } = saved;
+  const starting = start(options, stateFile, async (client, clock) => {
+    const difference = await findDifference(client, deployment);
+    if (difference !== null) throw unloadable(file, `its chain is not the one that was saved: ${difference}`);
     await client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee });
     await clock.pin(offset);
     return { deployment, accounts };
+  });
+  return await starting.catch((cause: unknown) => {
+    // The file of the state is a temporary one, which the user does not know.
+    const reason = unusableState(cause)?.message.replace(`${stateFile}: `, "its chain: ").replace(/\.$/, "");
+    throw reason === undefined ? cause : unloadable(file, reason, cause);
   });
 }
 
 async function startKept(options: ChainOptions, kept: ChainHistory): Promise<ChainNode> {
   const { stateFile, deployment, accounts } = kept;
   return await start(options, stateFile, async (client) => {
-    await verifyDeployment(client, deployment, "restore the data directory from a backup");
+    const difference = await findDifference(client, deployment);
+    if (difference !== null)
+      throw new GenesisError(
+        "mismatch",
+        `The chain of ${stateFile} is not the one that was kept with it: ${difference}. ${restoreAdvice}`,
+      );
     return { deployment, accounts };
   });
 }
@@ -264,7 +287,12 @@ export async function makeAgain(
     signal?.addEventListener("abort", close);
     try {
       const { request } = createChainClient(anvil.url, socket.transport);
-      await replay(toNode(request), changes, from?.position ?? 0, made, searches);
+      await replay(toNode(request), changes, {
+        position: from?.position ?? 0,
+        made,
+        searches,
+        folder: dirname(stateFile),
+      });
       return anvil;
     } catch (error) {
       await anvil.stop();
@@ -284,14 +312,23 @@ export async function makeAgain(
       return await makeOnce(from, true);
     }
   };
-  if (checkpoint === null) return await make(null);
-  try {
-    return await make(checkpoint);
-  } catch (error) {
-    if (signal?.aborted === true || !(error instanceof AnvilError)) throw error;
-    // A checkpoint is never needed: the journal has all blocks.
-    return await make(null);
-  }
+  if (checkpoint !== null)
+    try {
+      return await make(checkpoint);
+    } catch (error) {
+      // A checkpoint is never needed: the journal has all blocks.
+      if (signal?.aborted === true || !(error instanceof AnvilError)) throw error;
+    }
+  return await make(null).catch((error: unknown) => {
+    const unusable = unusableState(error);
+    if (unusable === null) throw error;
+    throw new AnvilError(unusable.code, `${unusable.message} ${restoreAdvice}`, { cause: error });
+  });
+}
+
+/** Returns the error of a state that Anvil cannot load; null for any other. */
+function unusableState(error: unknown): AnvilError | null {
+  return error instanceof AnvilError && error.code === "state_unusable" ? error : null;
 }
 
 /** A clock whose moves are kept before they are answered. */

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { canonicalJson } from "../../protocol/values/canonical-json.ts";
+import { damaged } from "../../server/store/directory/checked-lines.ts";
 import { readDirectoryBegin } from "../../server/store/directory/directory-store.ts";
 import { howToConvert } from "../../server/store/directory/store-snapshot.ts";
 import { type RegistrarIdentity, registrarIdentity } from "../chain/registrar/registrar.ts";
@@ -124,13 +125,27 @@ export async function readBeginning(directory: string): Promise<Beginning | null
   const begin = await readDirectoryBegin(journalIn(directory)).catch((error: unknown) => {
     if (!isUnfinished) throw error;
   });
-  if (begin !== undefined) return beginning.parse(begin);
+  if (begin !== undefined) return parseBeginning(directory, begin);
   if (isFirst && !isUnfinished)
     throw new SandboxError(
       "data_directory_mismatch",
       `${directory} was made by an earlier version, which kept chain and settings in other files. ${howToConvert}`,
     );
   return null;
+}
+
+/** Parses what a journal begins with. @throws StoreDamagedError */
+export function parseBeginning(directory: string, begin: unknown): Beginning {
+  const { data, error } = beginning.safeParse(begin);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const file = join(journalIn(directory), "store.json");
+  throw damaged(
+    file,
+    { number: 1, start: 0 },
+    `its field ${["begin", ...(issue?.path ?? [])].join(".")} is not as it was written`,
+    error,
+  );
 }
 
 /**

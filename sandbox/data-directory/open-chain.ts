@@ -17,7 +17,7 @@ import { endsWithin } from "../lib/time/deadline.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import { placeState } from "../snapshots/file/place-state.ts";
-import type { SnapshotContent } from "../snapshots/file/snapshot-content.ts";
+import type { LoadedSnapshot } from "../snapshots/file/snapshot-content.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { DataDirectory } from "./open-data-directory.ts";
 import type { SandboxJournal } from "./open-journal.ts";
@@ -26,7 +26,7 @@ import type { SandboxJournal } from "./open-journal.ts";
 export interface ChainStart {
   settings: SandboxSettings;
   /** The snapshot file that the start loads; null for none. */
-  saved: SnapshotContent | null;
+  saved: LoadedSnapshot | null;
   directory: DataDirectory;
   opened: ClosingStack;
   /** The files that are needed only until the chain is kept. */

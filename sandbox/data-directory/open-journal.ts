@@ -4,7 +4,7 @@ import { z } from "zod";
 import { toJson } from "../../protocol/values/json.ts";
 import { openFile } from "../../server/lib/file-kind.ts";
 import { replaceFile } from "../../server/lib/replace-file.ts";
-import { StoreDamagedError } from "../../server/store/directory/checked-lines.ts";
+import { restoreAdvice, StoreDamagedError } from "../../server/store/directory/checked-lines.ts";
 import { smallestCompaction } from "../../server/store/directory/compacted-journal.ts";
 import { newDirectoryStore, openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { lengthOf } from "../../server/store/directory/journal-file.ts";
@@ -19,6 +19,7 @@ import {
   beginning,
   journalIn,
   type KeptSettings,
+  parseBeginning,
   readBeginning,
   removeFirstVersion,
   stateIn,
@@ -97,9 +98,7 @@ export async function requireState(directory: string, begun: Beginning): Promise
   const digest = await digestOf(file);
   if (digest === begun.state) return file;
   const what = digest === null ? "is missing" : "does not match its checksum";
-  throw new StoreDamagedError(
-    `${file} ${what}: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with the option dataDirectory.`,
-  );
+  throw new StoreDamagedError(`${file} ${what}: it is the state that the chain came from. ${restoreAdvice}`);
 }
 
 function checkpointing(
@@ -109,7 +108,7 @@ function checkpointing(
 ): Pick<SandboxJournal, "latest" | "checkpoint"> {
   return {
     async latest() {
-      const begun = beginning.parse(store.begin);
+      const begun = parseBeginning(directory, store.begin);
       const stateFile = await requireState(directory, begun);
       const changes = store.chain;
       return { stateFile, changes, checkpoint: await findCheckpoint(journalIn(directory), changes) };

@@ -33,9 +33,9 @@ import {
 } from "../chain/connection/network-files.ts";
 import { readContractArtifact } from "../chain/contracts.ts";
 import type { DeploymentRecord } from "../chain/genesis/deployment-record.ts";
+import { codeHashAt } from "../chain/genesis/find-difference.ts";
 import { epochOf } from "../chain/genesis/open-epoch.ts";
 import { programBounds, tokenParameters } from "../chain/genesis/roles.ts";
-import { codeHashAt } from "../chain/genesis/verify-deployment.ts";
 import { wait } from "../lib/time/timers.ts";
 import { defaultPrograms, type ProgramSetting } from "../options/programs.ts";
 

@@ -210,7 +210,7 @@ function isJson(value: unknown): boolean {
 /**
  * Decodes what {@link encodeParts} returned.
  *
- * @throws PartsDifferError when it holds other parts; ZodError when a state does not have its part's shape.
+ * @throws PartsDifferError when it holds other parts, or a state that does not have its part's shape.
  */
 export function decodeParts(
   parts: readonly Part[],
@@ -223,7 +223,15 @@ export function decodeParts(
   if (unknown.length > 0)
     throw new PartsDifferError(`it holds ${unknown.join(", ")}, which the option parts does not name`);
   if (missing.length > 0) throw new PartsDifferError(`it does not hold ${missing.join(", ")}`);
-  return new Map(saved.map(({ part, schema }) => [part, z.decode(schema, encoded[part.name])]));
+  return new Map(
+    saved.map(({ part, schema }) => {
+      const { data, error } = z.safeDecode<z.ZodType>(schema, encoded[part.name]);
+      if (error === undefined) return [part, data];
+      throw new PartsDifferError(`its part "${part.name}" has another shape (${describeIssue(error)})`, {
+        cause: error,
+      });
+    }),
+  );
 }
 
 /**

@@ -119,7 +119,7 @@ async function weighAgain(keptStates: number, dataDirectory: string): Promise<nu
   await using anvil = await startAnvil({ chainId, genesisTimestamp, initialState, unlocked, keptStates });
   const socket = nodeSocket(anvil.url);
   const { request } = createChainClient(anvil.url, socket.transport);
-  await replay(toNode(request), chain, 0, () => {});
+  await replay(toNode(request), chain, { position: 0, made() {}, searches: true, folder: store });
   const memory = await weigh(anvil.pid);
   socket.close();
   return memory;

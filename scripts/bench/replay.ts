@@ -53,7 +53,11 @@ export const benchmark: Benchmark = {
           await node("evm_mine", []);
         }
       }),
-    replay: async () => await rate(async (node) => await replay(node, changes, 0, () => {})),
+    replay: async () =>
+      await rate(
+        async (node) =>
+          await replay(node, changes, { position: 0, made() {}, searches: true, folder: dataDirectory }),
+      ),
   },
   bars: { replay: { noLessThan: 500 } },
   close: async () => await rm(dataDirectory, { recursive: true, force: true }),

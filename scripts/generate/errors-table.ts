@@ -75,6 +75,7 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
     start_failed: "Anvil ended before it listened, or did not listen or respond in time.",
     not_ours: "Another node responds on Anvil's port.",
     stop_failed: "Anvil did not end in time.",
+    state_unusable: "Anvil cannot load the chain's state: its file is damaged.",
     replay_failed: "The blocks of the store's journal cannot be mined again with the same hashes.",
   },
   GenesisError: {

@@ -79,7 +79,7 @@ test.each([
     "hangs",
     shell("sleep 1000"),
     ["--timeout", "1s"],
-    "The client failed without a fault: it did not end within 1 s, --timeout.",
+    "The client failed without a fault: it did not end within 1 s.",
   ],
   [
     "ends the sandbox",

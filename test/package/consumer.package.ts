@@ -152,7 +152,7 @@ test("a prepared chain that is damaged or of another Anvil is refused with what 
     [
       "routing-sandbox/dist/artifacts/contracts/TestUSDC.sol/TestUSDC.json",
       (text) => text.slice(0, -9),
-      /artifact of TestUSDC is missing or broken; install routing-sandbox again/,
+      /TestUSDC\.json is missing or broken; install routing-sandbox again/,
     ],
   ];
   for (const [name, change, refusal] of changes) {

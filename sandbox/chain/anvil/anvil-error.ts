@@ -6,6 +6,8 @@ export type AnvilErrorCode =
   | "binary_missing"
   /** Anvil ended before it listened, or did not listen in time. */
   | "start_failed"
+  /** Anvil cannot load the state that it was given. */
+  | "state_unusable"
   /** Another node answered on Anvil's port. */
   | "not_ours"
   /** Anvil did not end in time after SIGTERM. */

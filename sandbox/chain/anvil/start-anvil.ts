@@ -122,7 +122,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   requireOpenFiles();
   const anvil = guardedAnvil(anvilBinary(), { ...options, chainId, host });
   const output = followOutput(anvil);
-  const { pid, guardPid, port } = await listen(anvil, output, end);
+  const { pid, guardPid, port } = await listen(anvil, output, options.initialState, end);
   const url = `http://${host}:${port}`;
 
   let stopping: Promise<void> | undefined;
@@ -199,6 +199,7 @@ function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number;
 async function listen(
   anvil: Anvil,
   { log, printed, exited }: AnvilOutput,
+  initialState: string | undefined,
   end: AbortSignal,
 ): Promise<{ pid: number; guardPid: number; port: number }> {
   // The guard's first line would otherwise be cut off by a long start-up banner.
@@ -209,7 +210,7 @@ async function listen(
       withOwnGlobals(async () => await anvil.start()),
     );
   } catch (cause) {
-    if (!end.aborted) throw startFailure(log(), cause);
+    if (!end.aborted) throw startFailure(log(), initialState, cause);
     await discardAnvil(processes, exited);
     throw new AnvilError(
       "start_failed",
@@ -261,7 +262,12 @@ async function verifyOurs(url: string, chainId: number, { printed }: AnvilOutput
   }
 }
 
-function startFailure(log: string, cause: unknown): AnvilError {
+function startFailure(log: string, initialState: string | undefined, cause: unknown): AnvilError {
+  if (initialState !== undefined && unloadable.test(log)) {
+    const [, parsing, loading] = reasons.exec(log) ?? [];
+    const reason = parsing ?? loading ?? "it is not a state";
+    return new AnvilError("state_unusable", `Anvil cannot load ${initialState}: ${reason}.`, { cause });
+  }
   // Its banner lists private keys.
   const lines = log.trim().split("\n");
   const reason =
@@ -294,3 +300,6 @@ function canListen(host: string): Promise<boolean> {
   server.listen({ host, port: 0 }, () => server.close(() => resolve(true)));
   return promise;
 }
+/** What Anvil prints about a state that it cannot parse, and about one whose content does not fit together. */
+const unloadable = /for '--load-state|failed to load init state/;
+const reasons = /failed to parse json file: "[^\n]*": ([^\n]+)|message: "([^"\n]+)"/;

@@ -12,9 +12,8 @@ import type { MiningGate } from "../client/reorg.ts";
 import { announcedHead, type HeadWatcher, type WatchedHeads } from "../client/watch-heads.ts";
 import type { SandboxClock } from "../clock/clock.ts";
 import type { Accounts, DeploymentRecord } from "../genesis/deployment-record.ts";
-import { GenesisError } from "../genesis/genesis-error.ts";
+import { findDifference } from "../genesis/find-difference.ts";
 import { nameWallets } from "../genesis/named-wallets.ts";
-import { verifyDeployment } from "../genesis/verify-deployment.ts";
 import type { Filters } from "../rpc/filters.ts";
 import type { SendingTerms } from "../sending-terms.ts";
 import type { ChainNode } from "../start-chain.ts";
@@ -101,11 +100,11 @@ export async function connectChain(
   const { client } = node;
   try {
     await requireUsableNode(node, option.allowChainId);
-    await verifyDeployment(client, deployment, `name the node that ${option.deployment} belongs to`).catch(
-      (error: unknown) => {
-        throw error instanceof GenesisError ? unusable(error.message, error) : error;
-      },
-    );
+    const difference = await findDifference(client, deployment);
+    if (difference !== null)
+      throw unusable(
+        `The chain is not the one of ${option.deployment}: ${difference}. Name the node that the file belongs to.`,
+      );
     const pauseMs = await measureBlockMs(client);
     const programs = Object.entries(keys.programs).map(([id, { operator, commitment_signer }]) => [
       id,

@@ -125,6 +125,6 @@ async function unusableGenesis(key: string): Promise<GenesisError> {
     "not_built",
     brought.some((name) => name !== key && name !== registrarGeneses)
       ? `The prepared chain in this package was made for other contracts or another Anvil than are installed (${anvilVersion()}); install routing-sandbox again, without overriding the version of @foundry-rs/anvil.`
-      : "The prepared chain in this package is missing or damaged; install routing-sandbox again.",
+      : `The prepared chain ${genesisFolder(key)} is missing or damaged; install routing-sandbox again.`,
   );
 }

@@ -18,23 +18,32 @@ import type { KnownBlock } from "./known-blocks.ts";
 
 const minedSchema = z.array(z.object({ hash: z.string() }));
 
+/** How the blocks of a journal are made again. */
+export interface ReplayOptions {
+  /** How many of the changes the state of the node has in it; the last of them is the checkpoint. */
+  position: number;
+  /** Called for each block, with how many are made, and of how many. */
+  made: (blocks: number, all: number) => void;
+  /**
+   * Whether to find out which calls came after the next block, instead of making all of them before it. The node then keeps a copy of the state
+   * for each block with calls, as no snapshot can be dropped without going back to it.
+   */
+  searches: boolean;
+  /** The folder of the journal. */
+  folder: string;
+}
+
 /**
  * Makes the blocks of a journal again on the state that they came from, or on a checkpoint's state, and compares the hash of each.
  *
- * @param position - how many of the changes the state of the node has in it; the last of them is the checkpoint.
- * @param made - called for each block, with how many are made, and of how many.
- * @param searches - whether to find out which calls came after the next block, instead of making all of them before it. The node then
- * keeps a copy of the state for each block with calls, as no snapshot can be dropped without going back to it.
  * @throws AnvilError replay_failed with the first block that differs.
  */
 export async function replay(
   node: Node,
   changes: readonly ChainChange[],
-  position: number,
-  made: (blocks: number, all: number) => void,
-  searches = true,
+  { position, made, searches, folder }: ReplayOptions,
 ): Promise<void> {
-  const replayer = new Replayer(node, searches);
+  const replayer = new Replayer(node, searches, folder);
   const behind = changes.slice(position);
   const all = behind.filter(({ kind }) => kind === "block").length;
   let blocks = 0;
@@ -66,22 +75,24 @@ export async function resumeMining(client: ChainClient, changes: readonly ChainC
 class Replayer {
   readonly #node: Node;
   readonly #searches: boolean;
+  readonly #folder: string;
   /** The calls since the latest block. */
   #calls: CallChange[] = [];
   #coinbase = "";
   #gasLimit = "";
   #isTimed = false;
 
-  constructor(node: Node, searches: boolean) {
+  constructor(node: Node, searches: boolean, folder: string) {
     this.#node = node;
     this.#searches = searches;
+    this.#folder = folder;
   }
 
   async begin(loaded: ChainChange | undefined): Promise<void> {
     await this.#ask("evm_setAutomine", [false]);
     if (loaded?.kind !== "checkpoint") return;
     const { hash } = await readHeadBlock(this.#node);
-    if (hash !== loaded.hash) throw differs(loaded);
+    if (hash !== loaded.hash) throw this.#differs(loaded);
     await this.#ask("evm_setBlockGasLimit", [loaded.gas_limit]);
     await this.#ask("anvil_setNextBlockBaseFeePerGas", [loaded.base_fee]);
   }
@@ -97,7 +108,7 @@ class Replayer {
     if (calls.length === 0 || !this.#searches) {
       for (const call of calls) await this.#call(call);
       if (await this.#mine(block)) return;
-      throw differs(block);
+      throw this.#differs(block);
     }
     for (let before = calls.length; before >= 0; before -= 1) {
       const id = await askNode(this.#node, "evm_snapshot", [], hexSchema);
@@ -113,7 +124,7 @@ class Replayer {
       this.#coinbase = "";
       this.#isTimed = false;
     }
-    throw differs(block);
+    throw this.#differs(block);
   }
 
   /** Leaves the node as it was when the last change happened. */
@@ -170,11 +181,11 @@ class Replayer {
   async #ask(method: string, params: readonly unknown[]): Promise<void> {
     await this.#node(method, params);
   }
-}
 
-function differs({ number, hash }: KnownBlock): AnvilError {
-  return new AnvilError(
-    "replay_failed",
-    `Block ${number} of the journal cannot be made again: Anvil ${anvilVersion()} makes a block with another hash than ${hash}. Start with the version of Anvil that made it, or restore the data directory from a backup; nothing in it was changed.`,
-  );
+  #differs({ number, hash }: KnownBlock): AnvilError {
+    return new AnvilError(
+      "replay_failed",
+      `Block ${number} of ${this.#folder} cannot be made again: Anvil ${anvilVersion()} makes a block with another hash than ${hash}. Start with the version of Anvil that made it, or restore the data directory from a backup; nothing in it was changed.`,
+    );
+  }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../protocol/coded-error.ts";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import { canonicalState } from "../../chain/client/canonical-state.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
@@ -6,17 +7,10 @@ import { keptRegistrar } from "../../data-directory/beginning.ts";
 import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
-import {
-  captureParts,
-  decodeParts,
-  encodeParts,
-  type Part,
-  type PartStates,
-  PartsDifferError,
-} from "../../lib/part.ts";
+import { captureParts, decodeParts, encodeParts, type Part, type PartStates } from "../../lib/part.ts";
 import type { SandboxSettings } from "../../options/settings.ts";
 import { takeFingerprint } from "../fingerprint.ts";
-import type { SnapshotContent } from "./snapshot-content.ts";
+import type { LoadedSnapshot, SnapshotContent } from "./snapshot-content.ts";
 import { mostContentBytes, tooLong } from "./snapshot-file.ts";
 
 /** Everything that a snapshot file holds or has to hold still. */
@@ -69,13 +63,16 @@ export async function captureContent(sources: ContentSources): Promise<SnapshotC
  *
  * @throws SandboxError snapshot_refused when the file holds other parts than the sandbox that loads it, or a state of another shape.
  */
-export function decodeSnapshotParts({ parts: encoded }: SnapshotContent, parts: readonly Part[]): PartStates {
+export function decodeSnapshotParts(
+  { file, parts: encoded }: LoadedSnapshot,
+  parts: readonly Part[],
+): PartStates {
   try {
     return decodeParts(parts, encoded);
   } catch (cause) {
     throw new SandboxError(
       "snapshot_refused",
-      `The snapshot file cannot be loaded: ${cause instanceof PartsDifferError ? cause.message : String(cause)}. Load it with the parts that it was saved with.`,
+      `${file} cannot be loaded: ${messageOf(cause)}. Load it with the parts that it was saved with, or save it again.`,
       { cause },
     );
   }

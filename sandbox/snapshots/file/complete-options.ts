@@ -5,13 +5,13 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../options/options.ts";
 import { resolvePrograms } from "../../options/programs.ts";
 import type { SandboxSettings } from "../../options/settings.ts";
-import type { SnapshotContent } from "./snapshot-content.ts";
+import type { LoadedSnapshot } from "./snapshot-content.ts";
 import { readSnapshot } from "./snapshot-file.ts";
 
 /** Options with what was kept or saved earlier, and what was saved. */
 export interface CompletedOptions {
   options: SandboxOptions;
-  saved: SnapshotContent | null;
+  saved: LoadedSnapshot | null;
   /** The registrar contract that the options name, or else the one that was kept or saved; null for the sandbox's own one. */
   registrar: SandboxSettings["contracts"]["registrar"];
 }

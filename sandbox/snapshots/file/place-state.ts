@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import type { SavedChain } from "../../chain/start-chain.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { Fingerprint } from "../fingerprint.ts";
-import type { SnapshotContent } from "./snapshot-content.ts";
+import type { LoadedSnapshot } from "./snapshot-content.ts";
+import { unloadable } from "./unloadable.ts";
 
 /**
  * Places the state of a saved chain where Anvil can load it; disposing takes the file away.
@@ -14,7 +14,7 @@ import type { SnapshotContent } from "./snapshot-content.ts";
  * @param directory - the data directory, in which a killed process's file is found again; the system's temporary one if there is none.
  */
 export async function placeState(
-  saved: SnapshotContent,
+  saved: LoadedSnapshot,
   directory: string | undefined,
 ): Promise<SavedChain & AsyncDisposable> {
   const folder =
@@ -29,6 +29,7 @@ export async function placeState(
   }
   return {
     ...saved.chain,
+    file: saved.file,
     stateFile,
     baseFee: saved.base_fee,
     offset: saved.offset,
@@ -58,10 +59,10 @@ function loadingIn(directory: string): string {
  *
  * @throws SandboxError snapshot_refused
  */
-export function requireEqual({ fingerprint }: SnapshotContent, loaded: Fingerprint): void {
+export function requireEqual({ file, fingerprint }: LoadedSnapshot, loaded: Fingerprint): void {
   if (fingerprint.digest === loaded.digest) return;
-  throw new SandboxError(
-    "snapshot_refused",
-    `The loaded state differs from the saved state: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}. Save it again.`,
+  throw unloadable(
+    file,
+    `the loaded state differs from the saved state: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}`,
   );
 }

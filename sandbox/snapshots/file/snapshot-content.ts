@@ -5,19 +5,21 @@ import { keptSettings } from "../../data-directory/beginning.ts";
 import { confirmationsSchema } from "../../options/defaults.ts";
 import { fingerprintSchema } from "../fingerprint.ts";
 
-const wei = z.codec(z.string().regex(/^\d{1,78}$/), z.bigint(), {
-  decode: (text) => BigInt(text),
-  encode: (value) => value.toString(),
-});
+/** A decimal number of at most as many bits. */
+const uint = (bits: bigint) =>
+  z.codec(z.string().regex(/^\d{1,78}$/), z.bigint().max(2n ** bits - 1n), {
+    decode: (text) => BigInt(text),
+    encode: (value) => value.toString(),
+  });
 
 /** The content of a snapshot file besides the chain's state; test keys only. */
 export const snapshotContent = z.object({
   settings: keptSettings
     .omit({ in_database: true })
-    .extend({ confirmations: confirmationsSchema, gas_budget_wei: wei }),
+    .extend({ confirmations: confirmationsSchema, gas_budget_wei: uint(256n) }),
   chain: chainRecord,
   /** Of the block after the latest one, in wei. */
-  base_fee: wei,
+  base_fee: uint(64n),
   /** Seconds by which travel moved a live clock ahead of the wall clock. */
   offset: z.int().min(-latestTime).max(latestTime),
   /** The states of all parts, by their names. */
@@ -29,4 +31,10 @@ export const snapshotContent = z.object({
 export type SnapshotContent = z.infer<typeof snapshotContent> & {
   /** The chain's state, as Anvil dumped it: JSON, which is never parsed here, as its numbers may be larger than JavaScript's. */
   state: string | Uint8Array;
+};
+
+/** The content of a snapshot file, and where it was read. */
+export type LoadedSnapshot = SnapshotContent & {
+  /** The file, as it was named. */
+  file: string;
 };

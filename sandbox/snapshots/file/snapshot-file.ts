@@ -11,7 +11,7 @@ import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
-import { type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
+import { type LoadedSnapshot, type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
 
 const format = "routing-sandbox-snapshot";
 const version = 4;
@@ -39,6 +39,8 @@ const mostHeaderBytes = 64 * 2 ** 10;
 export const mostContentBytes = 500 * 2 ** 20;
 /** The longest part of the content that is parsed here: all of it but the chain's state, in bytes. */
 const mostFirstBytes = 64 * 2 ** 20;
+/** The most objects and lists of that part: empty ones take thirty times as much memory as their text. */
+const mostFirstContainers = 2 ** 22;
 
 /** Historical states repeat each other over long distances, which only a large window sees. */
 const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 } };
@@ -52,7 +54,7 @@ const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.
 export async function encodeSnapshot({ state, ...rest }: SnapshotContent): Promise<Buffer> {
   const first = Buffer.from(`${JSON.stringify(z.encode(snapshotContent, rest))}\n`);
   const content = Buffer.concat([first, typeof state === "string" ? Buffer.from(state) : state]);
-  if (first.length > mostFirstBytes || content.length > mostContentBytes) throw tooLong();
+  if (!isFirst(first) || content.length > mostContentBytes) throw tooLong();
   const body = await promisify(brotliCompress)(content, compression);
   const { seed, mode } = rest.settings;
   const { epoch, block } = rest.fingerprint;
@@ -99,7 +101,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
  * Anvil.
  * @example const saved = await readSnapshot("checkout.snapshot")
  */
-export async function readSnapshot(file: string): Promise<SnapshotContent> {
+export async function readSnapshot(file: string): Promise<LoadedSnapshot> {
   const refused = (reason: string, cause?: unknown) =>
     new SandboxError("snapshot_refused", `${file} ${reason}`, { cause });
   const content = await readInput(file, mostFileBytes).catch((cause: unknown) => {
@@ -132,12 +134,23 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
     },
   );
   const split = text.indexOf("\n");
-  const first = split > mostFirstBytes ? "" : text.toString("utf8", 0, Math.max(split, 0));
-  const { data, error } = snapshotContent.safeParse(readJson(first));
+  const first = text.subarray(0, Math.max(split, 0));
+  const { data, error } = snapshotContent.safeParse(isFirst(first) ? readJson(first.toString()) : undefined);
   if (data === undefined)
     throw refused("has content that this version does not write. Save it again.", error);
-  return { ...data, state: text.subarray(split + 1) };
+  return { ...data, state: text.subarray(split + 1), file };
 }
+
+/** Returns whether the part of a content that is parsed here is within its limits. */
+function isFirst(part: Uint8Array): boolean {
+  if (part.length > mostFirstBytes) return false;
+  let containers = 0;
+  for (const byte of part) if (byte === openBrace || byte === openBracket) containers += 1;
+  return containers <= mostFirstContainers;
+}
+
+const openBrace = "{".charCodeAt(0);
+const openBracket = "[".charCodeAt(0);
 
 /** The refusal of a sandbox that has grown too large for a snapshot file. */
 export function tooLong(): SandboxError {

@@ -128,6 +128,15 @@ function partial(characters: readonly string[]): RegExp {
   return new RegExp(`^${pattern}`);
 }
 
+/** Parses a line. @throws StoreDamagedError for what is not JSON. */
+export function parseLine<T>(file: string, line: Pick<CheckedLine, "number" | "start" | "text">): T {
+  try {
+    return JSON.parse(line.text);
+  } catch (cause) {
+    throw damaged(file, line, "it is not JSON", cause);
+  }
+}
+
 /** The refusal of a file with a line that is not as it was written. */
 export function damaged(
   file: string,
@@ -135,10 +144,14 @@ export function damaged(
   what: string,
   cause?: unknown,
 ): StoreDamagedError {
-  const advice =
-    "Restore the data directory from a backup, or choose another one with the option dataDirectory.";
-  return new StoreDamagedError(`${file}, line ${number}: ${what} (byte ${start}). ${advice}`, { cause });
+  return new StoreDamagedError(`${file}, line ${number}: ${what} (byte ${start}). ${restoreAdvice}`, {
+    cause,
+  });
 }
+
+/** The remedy for a damaged data directory. */
+export const restoreAdvice =
+  "Restore the data directory from a backup, or choose another one with the option dataDirectory.";
 
 /** Returns the JSON of a line without its checksum; null if that does not match. */
 function textOf(line: Buffer): string | null {

@@ -5,7 +5,7 @@ import { openFile } from "../../lib/file-kind.ts";
 import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
 import type { JournalLine } from "../journaled/pending-entries.ts";
 import { StoreUnavailableError } from "../store.ts";
-import { damaged, readCheckedLines, toLine } from "./checked-lines.ts";
+import { damaged, parseLine, readCheckedLines, toLine } from "./checked-lines.ts";
 import { asideOf, nextOf } from "./store-files.ts";
 
 /**
@@ -186,7 +186,7 @@ export async function* readJournal(
   const last = { ...after };
   for (const source of [asideOf(file), file].filter(existsSync))
     for await (const line of readCheckedLines(source, source === file ? "drop" : "refuse")) {
-      const entry: JournalLine = JSON.parse(line.text);
+      const entry = parseLine<JournalLine>(source, line);
       if (source === file) Object.assign(end, { bytes: line.end, ended: line.ended });
       const [kind, name, number] =
         "chain" in entry

@@ -8,7 +8,15 @@ import type { ChainChange } from "../chain-changes.ts";
 import { type CollectionName, collectionNames } from "../records.ts";
 import type { Stored } from "../store.ts";
 import { emptyContents, type StoreContents } from "../tables/store-contents.ts";
-import { damaged, lineHead, lineSum, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
+import {
+  damaged,
+  lineHead,
+  lineSum,
+  parseLine,
+  readCheckedLines,
+  StoreDamagedError,
+  toLine,
+} from "./checked-lines.ts";
 import { Format5 } from "./format-5.ts";
 
 interface Header {
@@ -91,9 +99,10 @@ class StoreSnapshotFile implements Adapter<StoreContents> {
     let complete = false;
     let last = { number: 1, start: 0 };
     const lines = createHash("sha256");
-    for await (const { number, start, sum, text } of readCheckedLines(file, "refuse")) {
+    for await (const checked of readCheckedLines(file, "refuse")) {
+      const { number, start, sum } = checked;
       last = { number, start };
-      const line: Header | RecordLine | ChainLine | Footer = JSON.parse(text);
+      const line = parseLine<Header | RecordLine | ChainLine | Footer>(file, checked);
       if (complete) throw damaged(file, last, "it comes after the end");
       if ("records" in line) {
         complete = line.records === read;
@@ -181,9 +190,9 @@ export async function readBegin(file: string): Promise<Json> {
 /** @throws StoreDamagedError for a snapshot of another format, and for one without a header. */
 async function readHeader(file: string): Promise<Header> {
   if (await isOneDocument(file)) throw otherFormat(file, 1);
-  for await (const { number, start, text } of readCheckedLines(file, "refuse")) {
-    const { format, ...header }: Omit<Header, "format"> & Partial<Header> = JSON.parse(text);
-    if (format === undefined) throw damaged(file, { number, start }, "the header is missing");
+  for await (const line of readCheckedLines(file, "refuse")) {
+    const { format, ...header } = parseLine<Omit<Header, "format"> & Partial<Header>>(file, line);
+    if (format === undefined) throw damaged(file, line, "the header is missing");
     if (format !== currentFormat && format !== olderFormat) throw otherFormat(file, format);
     return { format, ...header };
   }

@@ -114,7 +114,7 @@ describe("a kept chain", () => {
     const [one, other] = [await start({ journaled: true }), await start({ journaled: true, seed: "other" })];
     await expect(startAgain(other, one)).rejects.toMatchObject({
       code: "mismatch",
-      message: expect.stringMatching(/^The chain is not the one that was saved/),
+      message: expect.stringMatching(/^The chain of \S+ is not the one that was kept with it: block/),
     });
   });
 
@@ -129,7 +129,7 @@ describe("a kept chain", () => {
     ).rejects.toMatchObject({
       code: "replay_failed",
       message: expect.stringMatching(
-        /^Block 13 of the journal cannot be made again: Anvil \S+ makes a block with another hash than 0x/,
+        /^Block 13 of \S+ cannot be made again: Anvil \S+ makes a block with another hash than 0x/,
       ),
     });
   });

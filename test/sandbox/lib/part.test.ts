@@ -64,15 +64,15 @@ test("a snapshot file is loaded with the parts that it was saved with, or refuse
     await using sandbox = await createSandbox();
     await sandbox.save(without);
   }
-  const refused = (reason: string) => ({
+  const refused = (file: string, reason: string) => ({
     code: "snapshot_refused",
-    message: `The snapshot file cannot be loaded: ${reason}. Load it with the parts that it was saved with.`,
+    message: `${file} cannot be loaded: ${reason}. Load it with the parts that it was saved with, or save it again.`,
   });
   await expect(createSandbox({ from: withCart })).rejects.toMatchObject(
-    refused("it holds cart, which the option parts does not name"),
+    refused(withCart, "it holds cart, which the option parts does not name"),
   );
   await expect(createSandbox({ from: without, parts: [cartPart()] })).rejects.toMatchObject(
-    refused("it does not hold cart"),
+    refused(without, "it does not hold cart"),
   );
 });
 

@@ -12,6 +12,7 @@ import { hashId } from "../../../../protocol/values/id.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
 import type { Accounts, GenesisDeployment } from "../deployment-record.ts";
 import { accountDeriver } from "../derive-account.ts";
+import { codeHashAt } from "../find-difference.ts";
 import {
   chainId,
   initialBalances,
@@ -21,7 +22,6 @@ import {
   walletIndexes,
   walletNames,
 } from "../roles.ts";
-import { codeHashAt } from "../verify-deployment.ts";
 
 /** Per transaction; explicit, so that no estimate has a part in the chain's hashes. */
 const gasLimit = 12_000_000n;

@@ -68,7 +68,10 @@ describe("an Anvil", () => {
   test("says why a broken state cannot be loaded", async () => {
     const initialState = join(await temporaryFolder(), "state.json");
     await writeFile(initialState, "{}");
-    await expect(startAnvil({ initialState })).rejects.toMatchObject({ code: "start_failed" });
+    await expect(startAnvil({ initialState })).rejects.toMatchObject({
+      code: "state_unusable",
+      message: `Anvil cannot load ${initialState}: missing field \`block\` at line 1 column 2.`,
+    });
   });
 
   test.for(["SIGKILL", "SIGTERM", "SIGINT"] as const)(

@@ -166,7 +166,7 @@ test("without artifacts the start says how to compile", async () => {
   const artifacts = join(checkout, "artifacts");
   await rename(artifacts, `${artifacts}-away`);
   expect(await start()).toEqual({
-    message: expect.stringMatching(/artifact of TestUSDC is missing or broken; run node scripts\/setup\.mjs/),
+    message: expect.stringMatching(/TestUSDC\.json is missing or broken; run node scripts\/setup\.mjs/),
   });
   await rename(`${artifacts}-away`, artifacts);
 });

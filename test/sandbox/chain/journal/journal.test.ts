@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -227,9 +228,34 @@ test("a journal is refused if its chain started from another state, or its block
   await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
     code: "replay_failed",
     message: expect.stringContaining(
-      `Block ${blocks.at(-1).chain.number} of the journal cannot be made again`,
+      `Block ${blocks.at(-1).chain.number} of ${join(dataDirectory, "store")} cannot be made again`,
     ),
   });
+
+  const advice =
+    "Restore the data directory from a backup, or choose another one with the option dataDirectory.";
+  await writeFile(snapshot, written);
+  const [header, ...rest] = await readLines(snapshot);
+  await writeSnapshot(snapshot, [{ ...header, begin: { ...header.begin, settings: {} } }, ...rest]);
+  await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+    name: "StoreDamagedError",
+    message: `${snapshot}, line 1: its field begin.settings.version is not as it was written (byte 0). ${advice}`,
+  });
+  // A checksum that is right does not make a line JSON.
+  const text = '","x}';
+  await writeFile(snapshot, `{"sum":"${hash("sha256", text).slice(0, 16)}${text}\n`);
+  await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+    name: "StoreDamagedError",
+    message: `${snapshot}, line 1: it is not JSON (byte 0). ${advice}`,
+  });
+  await writeFile(state, "{}");
+  const begin = { ...header.begin, state: hash("sha256", "{}") };
+  await writeSnapshot(snapshot, [{ ...header, begin }, ...rest]);
+  await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
+    code: "state_unusable",
+    message: `Anvil cannot load ${state}: missing field \`block\` at line 1 column 2. ${advice}`,
+  });
+  await writeFile(state, bytes);
   await writeFile(snapshot, written);
   await using again = await createSandbox({ dataDirectory });
   expect(again.chain.resumed).toBe(true);

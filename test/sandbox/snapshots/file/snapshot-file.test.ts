@@ -112,6 +112,8 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     [whole.subarray(0, whole.length - 1), "is damaged: it does not match its checksum"],
     [whole.subarray(0, end - 10), "is not a snapshot file, or its first line is damaged. Name a file that"],
     [Buffer.from("{}\n"), "is not a snapshot file, or its first line is damaged. Name a file that"],
+    // Its checksum is right: spaces of a line are no part of it.
+    [Buffer.concat([Buffer.alloc(64 * 2 ** 10, " "), whole]), "is not a snapshot file, or its first line"],
     [withHeader({ version: 2 }), "has format 2; this version reads format 4"],
     [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
     ...[header.version - 1, header.version + 1].map((version): [Buffer, string] => [
@@ -148,7 +150,7 @@ test("a file whose state is not what its fingerprint says is refused, though its
   const dataDirectory = join(folder, "data");
   await expect(createSandbox({ from: file, dataDirectory })).rejects.toMatchObject({
     code: "snapshot_refused",
-    message: `The loaded state differs from the saved state: block ${block.number} is ${block.hash} and was ${block.hash}. Save it again.`,
+    message: `${file} cannot be loaded: the loaded state differs from the saved state: block ${block.number} is ${block.hash} and was ${block.hash}. Save it again.`,
   });
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });
@@ -169,7 +171,10 @@ test("a file with values that no sandbox writes is refused, though its checksum 
     { settings: { ...settings, seed: "x".repeat(201) } },
     { settings: { ...settings, gas_budget_wei: "1".repeat(79) } },
     { settings: { ...settings, programs: Array.from({ length: 101 }, () => program) } },
+    { settings: { ...settings, gas_budget_wei: String(2n ** 256n) } },
     { base_fee: "1".repeat(1_000_000) },
+    // More than Anvil takes.
+    { base_fee: String(2n ** 64n) },
     { offset: 1e15 },
     { fingerprint: [] },
     { fingerprint: { ...content.fingerprint, block: null } },
@@ -185,6 +190,58 @@ test("a file with values that no sandbox writes is refused, though its checksum 
     await expect(createSandbox({ from: file })).rejects.toMatchObject({
       code: "snapshot_refused",
       message: `${file} has content that this version does not write. Save it again.`,
+    });
+  }
+});
+
+test("a file with a chain or a part that cannot be loaded is refused by its name, though its checksum is right", async () => {
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const whole = await readFile(file);
+  const [first = "", state = ""] = brotliDecompressSync(whole.subarray(whole.indexOf("\n") + 1))
+    .toString()
+    .split("\n");
+  const content = JSON.parse(first);
+  const { parts } = content;
+  const { store } = parts;
+  const broken = { ...store.collections, merchants: { mer_1: { revision: 1, value: null } } };
+  const anew = "Save it again.";
+  const byParts = "Load it with the parts that it was saved with, or save it again.";
+  const cases: [change: object, state: string, reason: string][] = [
+    [{}, "", `Anvil cannot load its chain: EOF while parsing a value at line 1 column 0. ${anew}`],
+    [{}, "{}", `Anvil cannot load its chain: missing field \`block\` at line 1 column 2. ${anew}`],
+    [
+      {},
+      JSON.stringify({ ...JSON.parse(state), blocks: [] }),
+      `Anvil cannot load its chain: Best hash not found for best number`,
+    ],
+    [
+      {},
+      state.replaceAll(
+        "5fbdb2315678afecb367f032d93f642f64180aa3",
+        "5fbdb2315678afecb367f032d93f642f64180aa4",
+      ),
+      "its chain is not the one that was saved: code of token at 0x",
+    ],
+    [
+      { parts: { ...parts, requests: null } },
+      state,
+      `its part "requests" has another shape (Invalid input: expected number, received null). ${byParts}`,
+    ],
+    [{ parts: {} }, state, "it does not hold store, "],
+    [{ parts: { ...parts, receiver: [] } }, state, "Cannot read properties of undefined"],
+    [
+      { parts: { ...parts, store: { ...store, collections: broken } } },
+      state,
+      "Cannot convert undefined or null to object",
+    ],
+  ];
+  for (const [change, changed, reason] of cases) {
+    const text = `${JSON.stringify({ ...content, ...change })}\n${changed}`;
+    await writeFile(file, sealed(whole, {}, brotliCompressSync(text, fast)));
+    await expect(createSandbox({ from: file }), reason).rejects.toMatchObject({
+      code: "snapshot_refused",
+      message: expect.stringContaining(`${file} cannot be loaded: ${reason}`),
     });
   }
 });

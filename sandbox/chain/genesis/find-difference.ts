@@ -1,7 +1,6 @@
 import { type Address, type Hex, keccak256 } from "viem";
 import type { ChainClient } from "../client/chain-client.ts";
 import type { DeploymentRecord, GenesisDeployment } from "./deployment-record.ts";
-import { GenesisError } from "./genesis-error.ts";
 
 /** The code last seen at an address, and its hash: most chains of a process have the same contracts, and hashing them takes milliseconds. */
 const hashed = new Map<Address, { code: Hex; hash: Hex }>();
@@ -18,17 +17,15 @@ export async function codeHashAt(client: ChainClient, address: Address): Promise
 }
 
 /**
- * Checks that a chain is the one that its description tells of: its id, the block that it is known by, and the code of the token,
- * the registrar and the funding source.
+ * Compares a chain with its description: its id, the block that it is known by, and the code of the token, the registrar and the funding
+ * source.
  *
- * @param remedy - What a person can do about a mismatch, as the end of a sentence.
- * @throws GenesisError `mismatch` with the first thing that differs.
+ * @returns the first thing that differs, as a clause; null for none.
  */
-export async function verifyDeployment(
+export async function findDifference(
   client: ChainClient,
   described: DeploymentRecord | GenesisDeployment,
-  remedy: string,
-): Promise<void> {
+): Promise<string | null> {
   const known = "epochBlock" in described ? described.epochBlock : described.block;
   const contracts = ["token", "registrar", "fundingSource"] as const;
   const [id, block, ...codeHashes] = await Promise.all([
@@ -46,10 +43,7 @@ export async function verifyDeployment(
     ]),
   ];
   const difference = facts.find(([, found, expected]) => found !== expected);
-  if (difference === undefined) return;
+  if (difference === undefined) return null;
   const [what, found, expected] = difference;
-  throw new GenesisError(
-    "mismatch",
-    `The chain is not the one that was saved with this deployment (${what} is ${found ?? "missing"}, not ${expected}); ${remedy}.`,
-  );
+  return `${what} is ${found ?? "missing"}, not ${expected}`;
 }
