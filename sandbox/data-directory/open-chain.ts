@@ -6,7 +6,7 @@ import { type ChainNode, startChain } from "../chain/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
-import { placeState } from "../snapshots/file/place-state.ts";
+import { placeState, refuseState } from "../snapshots/file/place-state.ts";
 import type { SnapshotContent } from "../snapshots/file/snapshot-content.ts";
 import { type ChainKeeper, keepChain } from "./keep-chain.ts";
 import type { DataDirectory } from "./open-data-directory.ts";
@@ -67,7 +67,7 @@ async function startFrom(
     deadline.restart();
     settings.onReplay(blocks, all);
   };
-  return await startChain({
+  const starting = startChain({
     mode,
     seed,
     programs,
@@ -79,4 +79,7 @@ async function startFrom(
     ...(saved === null ? {} : { saved: placed.use(await placeState(saved, dataDirectory)) }),
     ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
   });
+  return saved === null
+    ? await starting
+    : await starting.catch((cause: unknown) => refuseState(saved, cause));
 }

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
+import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
+import { AnvilError } from "../../chain/anvil/anvil-error.ts";
 import type { SavedChain } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { Fingerprint } from "../fingerprint.ts";
@@ -58,10 +60,30 @@ function loadingIn(directory: string): string {
  *
  * @throws SandboxError snapshot_refused
  */
-export function requireEqual({ fingerprint }: SnapshotContent, loaded: Fingerprint): void {
+export function requireEqual({ fingerprint, anvil }: SnapshotContent, loaded: Fingerprint): void {
   if (fingerprint.digest === loaded.digest) return;
+  const remedy = anvil === anvilVersion() ? "Save it again." : remedyForAnvil(anvil);
   throw new SandboxError(
     "snapshot_refused",
-    `The loaded state differs from the saved state: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}. Save it again.`,
+    `The loaded state differs from the saved state: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}. ${remedy}`,
   );
+}
+
+/**
+ * Says why Anvil does not start with the state of a snapshot file, if that may be because another Anvil dumped it.
+ *
+ * @throws SandboxError snapshot_refused, or the cause itself.
+ */
+export function refuseState({ anvil }: SnapshotContent, cause: unknown): never {
+  if (anvil === anvilVersion() || !(cause instanceof AnvilError) || cause.code !== "start_failed")
+    throw cause;
+  throw new SandboxError(
+    "snapshot_refused",
+    `Anvil ${anvilVersion()} does not start with the state that the snapshot file has from Anvil ${anvil}. ${remedyForAnvil(anvil)}`,
+    { cause },
+  );
+}
+
+function remedyForAnvil(anvil: string): string {
+  return `Load the file with the version of routing-sandbox that saved it, which has Anvil ${anvil}, or make the state again with this version.`;
 }
