@@ -44,20 +44,31 @@ export async function stopIn(directory: string, timeoutMs: number): Promise<Stop
   return runs ? { pid: owner.pid, removed: null } : { pid: null, removed: { pid: owner.pid, anvil } };
 }
 
+/** A program that a URL reaches: where it says its process id, and how messages name it. */
+interface Reached {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** A sandbox, by its control API. */
+export const byControl: Reached = { path: "/status", name: "the control API of a sandbox" };
+/** A pool. */
+export const byPool: Reached = { path: "/", name: "a pool" };
+
 /**
- * Stops the sandbox that answers at the URL of a control API.
+ * Stops the sandbox or the pool that answers at a URL.
  *
  * @throws Error when it is no process of this machine, and when it does not end in time.
  */
-export async function stopAt(control: string, timeoutMs: number): Promise<Stop> {
-  const answer = await askControl(control, "GET", "/status").catch(noneAnswers);
+export async function stopAt(url: string, { path, name }: Reached, timeoutMs: number): Promise<Stop> {
+  const answer = await askControl(url, "GET", path).catch(noneAnswers);
   if (answer === null) return { pid: null, removed: null };
   const { data } = status.safeParse(await answer.json().catch(() => null));
-  const listener = await findListener(Number(new URL(control).port));
+  const listener = await findListener(Number(new URL(url).port));
   // In another container, the id that it has there may be that of any process here.
   if (data === undefined || listener?.pid !== data.pid)
     throw new Error(
-      `${control} is not the control API of a sandbox that this user runs on this machine. Stop it where it runs, as the user who has started it.`,
+      `${url} is not ${name} that this user runs on this machine. Stop it where it runs, as the user who has started it.`,
     );
   await end(recordProcess(data.pid), timeoutMs);
   return { pid: data.pid, removed: null };
@@ -68,10 +79,9 @@ async function end(owner: ProcessRecord, timeoutMs: number): Promise<void> {
   try {
     signalProcess(owner.pid, "SIGTERM");
   } catch (cause) {
-    throw new Error(
-      `Process ${owner.pid} runs the sandbox as another user. Stop it as the user who has started it.`,
-      { cause },
-    );
+    throw new Error(`Process ${owner.pid} runs it as another user. Stop it as the user who has started it.`, {
+      cause,
+    });
   }
   while (isRunning(owner)) {
     if (performance.now() > deadline)
