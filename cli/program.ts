@@ -1,7 +1,6 @@
-import { createRequire } from "node:module";
 import addCompletion from "@bomb.sh/tab/commander";
 import { type Argument, type Command, Help, type Option } from "commander";
-import { z } from "zod";
+import { packageVersion } from "../sandbox/lib/package-version.ts";
 import { checkClientCommand } from "./commands/check-client.ts";
 import { checkContractCommand } from "./commands/check-contract.ts";
 import { deliverCommand, fingerprintCommand, keysCommand, resumeCommand } from "./commands/control.ts";
@@ -30,8 +29,6 @@ import { traceCommand } from "./commands/trace.ts";
 import { travelCommand } from "./commands/travel.ts";
 import { configure } from "./configuration.ts";
 import { newCommand, type Terminal } from "./terminal.ts";
-
-const manifest = z.object({ version: z.string() });
 
 /** An example call of every command, which its help shows. */
 const examples: { readonly [command: string]: string } = {
@@ -74,12 +71,11 @@ const examples: { readonly [command: string]: string } = {
 
 /** The command line, described once: parsing, help, shell completion and docs/cli.md come from it. */
 export function createProgram(terminal: Terminal): Command {
-  const require = createRequire(import.meta.url);
   const program = newCommand(terminal, "routing-sandbox")
     .description(
       "Stablecoin commerce on one machine: a chain, a relayer and a routing API that are reset together.",
     )
-    .version(manifest.parse(require("routing-sandbox/package.json")).version)
+    .version(packageVersion())
     .showHelpAfterError("Run with --help to list commands and options.")
     // Of exec: the options of its command are the command's.
     .enablePositionalOptions()

@@ -97,6 +97,17 @@ export function portOption(name: string, description: string, port: number): Opt
     .default(port);
 }
 
+/** `--port <number>`: the port of a pool. */
+export function poolPortOption(): Option {
+  return portOption("--port", "port of the pool", 4030);
+}
+
+/** @throws Error when there is a log file for a command that stays in the foreground. */
+export function requireDetach({ logFile, detach }: { logFile?: string; detach?: boolean }): void {
+  if (logFile !== undefined && !detach)
+    throw new Error("--log-file is for --detach only. Add --detach, or redirect the output.");
+}
+
 /** Returns the option of the command line for an option of createSandbox. */
 export function sandboxOption(name: string, description?: string): Option {
   const found = flaggedOptions.find((flagged) => flagged.name === name);
@@ -192,9 +203,18 @@ export function timeoutOption(description: string): Option {
 
 /** `--control <url>`: the sandbox by its control API. */
 export function controlOption(description: string): Option {
-  return new Option("--control <url>", description).argParser((text) => {
+  return urlOption("--control", description, "http://127.0.0.1:4022");
+}
+
+/** `--pool <url>`: a pool instead of a sandbox. */
+export function poolOption(description: string): Option {
+  return urlOption("--pool", description, "http://127.0.0.1:4030").conflicts("control");
+}
+
+function urlOption(name: string, description: string, example: string): Option {
+  return new Option(`${name} <url>`, description).argParser((text) => {
     if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
-      throw new InvalidArgumentError("It must be a URL such as http://127.0.0.1:4022.");
+      throw new InvalidArgumentError(`It must be a URL such as ${example}.`);
     return text;
   });
 }

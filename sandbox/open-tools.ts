@@ -74,7 +74,7 @@ export async function openTools(process: ObservedProcess, service: StartedServic
   if (saved === null) return await opening;
   return await opening.catch((cause: unknown) => {
     // Of the parts of a file, only their kinds are checked before they are restored.
-    throw cause instanceof CodedError ? cause : unloadable(saved.file, messageOf(cause), cause);
+    throw cause instanceof CodedError ? cause : unloadable(saved, messageOf(cause), cause);
   });
 }
 

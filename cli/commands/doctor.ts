@@ -3,7 +3,13 @@ import type { Command } from "commander";
 import { defaultPorts } from "../../server/documentation/at-addresses.ts";
 import { configure } from "../configuration.ts";
 import { type Finding, healthy } from "../doctor/finding.ts";
-import { addPortOptions, dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
+import {
+  addPortOptions,
+  dataDirectoryOption,
+  jsonOption,
+  poolPortOption,
+  type SandboxFlags,
+} from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface DoctorFlags extends SandboxFlags {
@@ -11,6 +17,7 @@ interface DoctorFlags extends SandboxFlags {
   readonly docsPort: number;
   readonly controlPort: number;
   readonly rpcPort: number;
+  readonly port: number;
 }
 
 /** `routing-sandbox doctor`: what is wrong with this machine, and what to do about it. */
@@ -23,10 +30,14 @@ export function doctorCommand(terminal: Terminal): Command {
       .addOption(dataDirectoryOption("the data directory to check")),
     defaultPorts,
   )
+    .addOption(poolPortOption())
     .addOption(jsonOption())
     .action(async (flags: DoctorFlags, command: Command) => {
-      const { examine } = await import("../doctor/examine.ts");
-      const { dataDir, apiPort, docsPort, controlPort, rpcPort } = flags;
+      const [{ examine }, { examinePool }] = await Promise.all([
+        import("../doctor/examine.ts"),
+        import("../doctor/pool.ts"),
+      ]);
+      const { dataDir, apiPort, docsPort, controlPort, rpcPort, port } = flags;
       const findings = await examine({
         dataDirectory: dataDir,
         ports: {
@@ -37,7 +48,7 @@ export function doctorCommand(terminal: Terminal): Command {
         },
         environment: process.env,
       });
-      findings.push(await examineConfiguration(command));
+      findings.push(await examinePool(port), await examineConfiguration(command));
       print(terminal, flags, { findings }, render(findings));
       if (findings.some(({ ok }) => !ok)) terminal.exitCode = 1;
     });

@@ -7,13 +7,14 @@ import { defaultPorts } from "../../server/documentation/at-addresses.ts";
 import { inFlags } from "../describe-failure.ts";
 import { addNetworkOptions } from "../network-options.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
-import { startDetached } from "../running/start-detached.ts";
+import { followStarter, startDetached } from "../running/start-detached.ts";
 import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
 import {
   dataDirectoryOption,
   defaultDataDirectory,
   jsonOption,
   optionWithDefault,
+  requireDetach,
 } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
@@ -24,6 +25,13 @@ interface StartCommandFlags extends StartFlags {
   logFile?: string;
   /** Whether `start --detach` has started this process. */
   detached?: boolean;
+}
+
+/** The report of a detached process whose sandbox answers. */
+interface DetachedStart {
+  readonly description: SandboxDescription;
+  readonly resumed: boolean;
+  readonly milliseconds: number;
 }
 
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
@@ -54,8 +62,7 @@ export function startCommand(terminal: Terminal): Command {
     .addOption(new Option("--detached").hideHelp())
     .addOption(jsonOption("print URLs, accounts and keys as JSON"))
     .action(async (flags: StartCommandFlags) => {
-      if (flags.logFile !== undefined && !flags.detach)
-        throw new Error("--log-file is for --detach only. Add --detach, or redirect the output.");
+      requireDetach(flags);
       if (flags.detach && !flags.detached) await startInBackground(terminal, flags);
       else await start(terminal, flags);
     });
@@ -67,7 +74,7 @@ async function startInBackground(
   { dataDir, logFile = join(dataDir, "sandbox.log"), json, listen }: StartCommandFlags,
 ): Promise<void> {
   warnOfExposure(terminal, listen);
-  const started = await startDetached(terminal, logFile, dataDir);
+  const started = await startDetached<DetachedStart>(terminal, { logFile, directory: dataDir });
   if (started === null) return;
   const { description, resumed, milliseconds } = started;
   const stopping = `The sandbox runs in the background and writes to ${logFile}. To stop it: ${howToRun("stop", ...inFolder(dataDir))}.`;
@@ -77,15 +84,8 @@ async function startInBackground(
 async function start(terminal: Terminal, flags: StartCommandFlags): Promise<void> {
   const began = performance.now();
   // From here on: a start that is interrupted is completed and closed, so that it leaves nothing.
-  const lost = Promise.withResolvers<"termination">();
-  const endWithParent = () => lost.resolve("termination");
-  if (flags.detached) {
-    process.once("disconnect", endWithParent);
-    if (!process.connected) endWithParent();
-    // The channel alone keeps no process alive whose start has failed.
-    process.channel?.unref();
-  }
-  const interrupted = Promise.race([interruption(terminal), lost.promise]);
+  const starter = flags.detached ? followStarter() : null;
+  const interrupted = Promise.race([interruption(terminal), ...(starter === null ? [] : [starter.lost])]);
   let isStopping = false;
   void interrupted.then(() => {
     isStopping = true;
@@ -97,18 +97,15 @@ async function start(terminal: Terminal, flags: StartCommandFlags): Promise<void
     flags.json ? {} : { onReplay: tellOfReplay(terminal, began) },
   );
   const show = ({ description, chain }: Sandbox, milliseconds: number) => {
-    if (flags.detached && process.connected)
-      process.send?.({ description, resumed: chain.resumed, milliseconds });
-    else
-      print(
-        terminal,
-        flags,
-        description,
-        welcome(description, chain.resumed, milliseconds, flags.dataDir, "Ctrl-C stops everything."),
-      );
+    if (starter?.report({ description, resumed: chain.resumed, milliseconds } satisfies DetachedStart))
+      return;
+    print(
+      terminal,
+      flags,
+      description,
+      welcome(description, chain.resumed, milliseconds, flags.dataDir, "Ctrl-C stops everything."),
+    );
   };
-  // From here on it runs without the command that has started it.
-  process.off("disconnect", endWithParent);
   // A sandbox that is about to stop is not reported as ready.
   if (!isStopping) show(sandbox, performance.now() - began);
   const last = flags.watch ? await redeployOnChange(terminal, sandbox, flags, interrupted, show) : sandbox;

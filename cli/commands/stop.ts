@@ -18,6 +18,7 @@ import {
   controlOption,
   dataDirectoryOption,
   jsonOption,
+  poolOption,
   type SandboxFlags,
   timeoutOption,
 } from "../shared-options.ts";
@@ -25,37 +26,8 @@ import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface StopFlags extends SandboxFlags {
   control?: string;
+  pool?: string;
   timeout: number;
-}
-
-/** `routing-sandbox stop`: stops the sandbox of a data directory, or that of a control API, and waits until it is gone. */
-export function stopCommand(terminal: Terminal): Command {
-  return newCommand(terminal, "stop")
-    .description("stop a running sandbox, and wait until its processes, ports and lock are gone")
-    .addOption(dataDirectoryOption())
-    .addOption(
-      controlOption(
-        "the control API of the sandbox, instead of --data-dir; the sandbox must run on this machine",
-      ),
-    )
-    .addOption(timeoutOption("the longest time to wait"))
-    .addOption(jsonOption("print JSON on one line"))
-    .action(async ({ dataDir, control, timeout, json }: StopFlags) => {
-      const milliseconds = timeout * 1_000;
-      const { pid, removed } = await (control === undefined
-        ? stopIn(dataDir, milliseconds)
-        : stopAt(control, milliseconds));
-      const where = control === undefined ? `in ${dataDir}` : `at ${control}`;
-      const text =
-        pid === null ? describeRemoved(removed, where) : `Stopped the sandbox ${where} (process ${pid}).`;
-      print(terminal, { json }, { stopped: pid !== null, pid, removed }, text);
-    });
-}
-
-function describeRemoved(removed: Stop["removed"], where: string): string {
-  if (removed === null) return `No sandbox runs ${where}.`;
-  const anvil = removed.anvil === null ? "" : `, and ended its Anvil (process ${removed.anvil})`;
-  return `The sandbox ${where} (process ${removed.pid}) had been killed. Removed its lock and its keys${anvil}.`;
 }
 
 const status = z.looseObject({ pid: z.int() });
@@ -66,6 +38,52 @@ interface Stop {
   readonly pid: number | null;
   /** The killed sandbox whose lock, keys and Anvil were removed; null if there was none. */
   readonly removed: { readonly pid: number; readonly anvil: number | null } | null;
+}
+
+/** A program that a URL reaches: where it says its process id, and how messages name it. */
+interface Reached {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** A sandbox, by its control API. */
+const byControl: Reached = { path: "/status", name: "the control API of a sandbox" };
+/** A pool. */
+const byPool: Reached = { path: "/", name: "a pool" };
+
+/** `routing-sandbox stop`: stops the sandbox of a data directory or of a control API, or a pool, and waits until it is gone. */
+export function stopCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "stop")
+    .description("stop a running sandbox or pool, and wait until its processes, ports and lock are gone")
+    .addOption(dataDirectoryOption())
+    .addOption(
+      controlOption(
+        "the control API of the sandbox, instead of --data-dir; the sandbox must run on this machine",
+      ),
+    )
+    .addOption(poolOption("the pool to stop, with all of its sandboxes; it must run on this machine"))
+    .addOption(timeoutOption("the longest time to wait"))
+    .addOption(jsonOption("print JSON on one line"))
+    .action(async ({ dataDir, control, pool, timeout, json }: StopFlags) => {
+      const milliseconds = timeout * 1_000;
+      const url = pool ?? control;
+      const { pid, removed } = await (url === undefined
+        ? stopIn(dataDir, milliseconds)
+        : stopAt(url, pool === undefined ? byControl : byPool, milliseconds));
+      const what = pool === undefined ? "sandbox" : "pool";
+      const where = url === undefined ? `in ${dataDir}` : `at ${url}`;
+      const text =
+        pid === null
+          ? describeRemoved(removed, what, where)
+          : `Stopped the ${what} ${where} (process ${pid}).`;
+      print(terminal, { json }, { stopped: pid !== null, pid, removed }, text);
+    });
+}
+
+function describeRemoved(removed: Stop["removed"], what: string, where: string): string {
+  if (removed === null) return `No ${what} runs ${where}.`;
+  const anvil = removed.anvil === null ? "" : `, and ended its Anvil (process ${removed.anvil})`;
+  return `The sandbox ${where} (process ${removed.pid}) had been killed. Removed its lock and its keys${anvil}.`;
 }
 
 /**
@@ -89,19 +107,19 @@ export async function stopIn(directory: string, timeoutMs: number): Promise<Stop
 }
 
 /**
- * Stops the sandbox that answers at the URL of a control API.
+ * Stops the sandbox or the pool that answers at a URL.
  *
  * @throws Error when it is no process of this machine, and when it does not end in time.
  */
-async function stopAt(control: string, timeoutMs: number): Promise<Stop> {
-  const answer = await askControl(control, "GET", "/status").catch(noneAnswers);
+async function stopAt(url: string, { path, name }: Reached, timeoutMs: number): Promise<Stop> {
+  const answer = await askControl(url, "GET", path).catch(noneAnswers);
   if (answer === null) return { pid: null, removed: null };
   const { data } = status.safeParse(await answer.json().catch(() => null));
-  const listener = await findListener(Number(new URL(control).port));
+  const listener = await findListener(Number(new URL(url).port));
   // In another container, the id that it has there may be that of any process here.
   if (data === undefined || listener?.pid !== data.pid)
     throw new Error(
-      `${control} is not the control API of a sandbox that this user runs on this machine. Stop it where it runs, as the user who has started it.`,
+      `${url} is not ${name} that this user runs on this machine. Stop it where it runs, as the user who has started it.`,
     );
   await end(recordProcess(data.pid), timeoutMs);
   return { pid: data.pid, removed: null };
@@ -112,10 +130,9 @@ async function end(owner: ProcessRecord, timeoutMs: number): Promise<void> {
   try {
     signalProcess(owner.pid, "SIGTERM");
   } catch (cause) {
-    throw new Error(
-      `Process ${owner.pid} runs the sandbox as another user. Stop it as the user who has started it.`,
-      { cause },
-    );
+    throw new Error(`Process ${owner.pid} runs it as another user. Stop it as the user who has started it.`, {
+      cause,
+    });
   }
   while (isRunning(owner)) {
     if (performance.now() > deadline)

@@ -55,7 +55,7 @@ export function frame(
           type="search"
           name="q"
           aria-label="Find an id, hash, address or block"
-          placeholder="Id, hash, given paid …"
+          placeholder=${recorded === null ? "Id, hash, given paid …" : "Id, hash, address …"}
           autocomplete="off"
           required
         />

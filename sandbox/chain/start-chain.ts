@@ -54,6 +54,8 @@ export interface ChainOptions extends EpochOptions {
 export interface SavedChain extends ChainRecord {
   /** The snapshot file, as it was named. */
   readonly file: string;
+  /** The version of the Anvil that dumped its state. */
+  readonly anvil: string;
   /** The absolute path of its state, as Anvil dumped it, to be read and never written. */
   readonly stateFile: string;
   /** Of the block after the latest one, in wei. */
@@ -155,10 +157,11 @@ async function startFresh(options: ChainOptions): Promise<ChainNode> {
 }
 
 async function startSaved(options: ChainOptions, saved: SavedChain): Promise<ChainNode> {
-  const { file, stateFile, deployment, accounts, baseFee, offset } = saved;
+  const { stateFile, deployment, accounts, baseFee, offset } = saved;
   const starting = start(options, stateFile, async (client, clock) => {
     const difference = await findDifference(client, deployment);
-    if (difference !== null) throw unloadable(file, `its chain is not the one that was saved: ${difference}`);
+    if (difference !== null)
+      throw unloadable(saved, `its chain is not the one that was saved: ${difference}`);
     await client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee });
     await clock.pin(offset);
     return { deployment, accounts };
@@ -166,7 +169,7 @@ async function startSaved(options: ChainOptions, saved: SavedChain): Promise<Cha
   return await starting.catch((cause: unknown) => {
     // The file of the state is a temporary one, which the user does not know.
     const reason = unusableState(cause)?.message.replace(`${stateFile}: `, "its chain: ").replace(/\.$/, "");
-    throw reason === undefined ? cause : unloadable(file, reason, cause);
+    throw reason === undefined ? cause : unloadable(saved, reason, cause);
   });
 }
 

@@ -42,6 +42,10 @@ test("the script of the example sends its transaction to a sandbox", async () =>
   expect(printed).toContain("ONCHAIN EXECUTION COMPLETE & SUCCESSFUL.");
 });
 
+test("a script takes and restores a snapshot of the whole sandbox with evm_snapshot and evm_revert", async () => {
+  expect(await project.run("npm", "run", "snapshot")).toContain("isRestored: bool true");
+});
+
 test("a planted bug fails forge test, and check-contract names its rule", async () => {
   const { folder } = project;
   const contracts = "node_modules/routing-sandbox/contracts";

@@ -80,9 +80,12 @@ function isFilled(list: unknown): boolean {
   return Array.isArray(list) && list.length > 0;
 }
 
-/** Finds what an id, a hash, an address or a block number belongs to. */
+/** Finds what an id, a hash, an address or a block number belongs to, also after `explain`. A trace creates no states: `given` finds nothing. */
 function find(answers: TraceData["answers"], text: string): unknown[] {
-  const wanted = text.trim().toLowerCase();
+  const wanted = text
+    .trim()
+    .toLowerCase()
+    .replace(/^explain\s+/, "");
   const label = labelsOf(answers)[wanted];
   if (label !== undefined) return [{ type: "account", id: wanted, title: label, purchase_id: null }];
   if (answers[`/explain/${wanted}`] !== undefined)

@@ -19,7 +19,9 @@ export const searchView = defineView<{ data: SearchResult[] }>({
       data.length === 0
         ? empty(
             `Found nothing for ${shortenId(context.pageAddress.query.get("q") ?? "")}.`,
-            "Enter a complete id, hash, address or block number, or a command: given paid, or explain and a transaction hash.",
+            context.isRecorded
+              ? "Enter a complete id, hash, address or block number, or explain and a transaction hash. A trace creates no states."
+              : "Enter a complete id, hash, address or block number, or a command: given paid, or explain and a transaction hash.",
           )
         : html`<ul class="rows panel">
           ${data.map(

@@ -25,7 +25,7 @@ export const sandboxErrors = {
     "The receiver can no longer be pinned: one is already pinned, or a delivery was already sent.",
   no_delivery: "No delivery arrived in time.",
   snapshot_refused:
-    "A snapshot file is damaged, or does not match this version, these contracts or the passed options; or a part of the option `parts` cannot be saved.",
+    "A snapshot file is damaged, has a format that this version does not read, or does not match the passed options; or a part of the option `parts` cannot be saved.",
   wallet_unfunded: "A wallet has too little ether for its transaction.",
   transaction_dropped: "The node no longer has a wallet's transaction, or can no longer mine it.",
   not_leased: "A test used the sandbox after that test had ended, or while it was leased to another test.",

@@ -1,5 +1,6 @@
 import { messageOf } from "../../../protocol/coded-error.ts";
 import type { Relayer } from "../../../relayer/relayer.ts";
+import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { canonicalState } from "../../chain/client/canonical-state.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
@@ -53,6 +54,7 @@ export async function captureContent(sources: ContentSources): Promise<SnapshotC
       offset: clock.offset(),
       parts: encodeParts(await captureParts(parts)),
       fingerprint: await takeFingerprint(chain, parts),
+      anvil: anvilVersion(),
       state,
     };
   });

@@ -30,6 +30,7 @@ export async function placeState(
   return {
     ...saved.chain,
     file: saved.file,
+    anvil: saved.anvil,
     stateFile,
     baseFee: saved.base_fee,
     offset: saved.offset,
@@ -59,10 +60,11 @@ function loadingIn(directory: string): string {
  *
  * @throws SandboxError snapshot_refused
  */
-export function requireEqual({ file, fingerprint }: LoadedSnapshot, loaded: Fingerprint): void {
+export function requireEqual(saved: LoadedSnapshot, loaded: Fingerprint): void {
+  const { fingerprint } = saved;
   if (fingerprint.digest === loaded.digest) return;
   throw unloadable(
-    file,
+    saved,
     `the loaded state differs from the saved state: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}`,
   );
 }

@@ -29,6 +29,8 @@ export const snapshotContent = z.object({
 
 /** A sandbox as a snapshot file has it. */
 export type SnapshotContent = z.infer<typeof snapshotContent> & {
+  /** The version of the Anvil that dumped the chain's state. */
+  anvil: string;
   /** The chain's state, as Anvil dumped it: JSON, which is never parsed here, as its numbers may be larger than JavaScript's. */
   state: string | Uint8Array;
 };

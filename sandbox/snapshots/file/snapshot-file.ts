@@ -7,26 +7,24 @@ import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { readInput } from "../../../server/lib/file-kind.ts";
 import { replaceNamedFile } from "../../../server/lib/replace-file.ts";
-import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
-import { genesisKey } from "../../chain/genesis/genesis-key.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { packageVersion } from "../../lib/package-version.ts";
 import { readJson } from "../../lib/read-json.ts";
 import { type LoadedSnapshot, type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
 
 const format = "routing-sandbox-snapshot";
-const version = 4;
+/** The format that is written. */
+const currentVersion = 5;
+/** The format of routing-sandbox 0.1.0, which had the hash of that version's contracts in the first line; otherwise it is the same. */
+const oldestVersion = 4;
 
-/** The first line of the file, which a person can read. */
-const header = z.object({
+/** The first line of the file, which a person can read. That of another version may have other fields. */
+const header = z.looseObject({
   format: z.literal(format),
   version: z.int(),
+  /** The version of this package that wrote it; 0.1.0 did not say. */
+  routing_sandbox: z.string().optional(),
   anvil: z.string(),
-  /** The key of the genesis: which contracts the chain has. */
-  genesis: z.string(),
-  seed: z.string(),
-  mode: z.string(),
-  epoch: z.string(),
-  block: z.object({ number: z.int(), hash: z.string() }),
   /** SHA-256 over the other fields as canonical JSON, a line feed and everything after this line. */
   sha256: z.string(),
 });
@@ -51,7 +49,7 @@ const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.
  * @throws SandboxError snapshot_refused when it would be longer than can be loaded.
  * @example const bytes = await encodeSnapshot(saved)
  */
-export async function encodeSnapshot({ state, ...rest }: SnapshotContent): Promise<Buffer> {
+export async function encodeSnapshot({ state, anvil, ...rest }: SnapshotContent): Promise<Buffer> {
   const first = Buffer.from(`${JSON.stringify(z.encode(snapshotContent, rest))}\n`);
   const content = Buffer.concat([first, typeof state === "string" ? Buffer.from(state) : state]);
   if (!isFirst(first) || content.length > mostContentBytes) throw tooLong();
@@ -60,14 +58,14 @@ export async function encodeSnapshot({ state, ...rest }: SnapshotContent): Promi
   const { epoch, block } = rest.fingerprint;
   const fields = {
     format,
-    version,
-    anvil: anvilVersion(),
-    genesis: await genesisKey(),
+    version: currentVersion,
+    routing_sandbox: packageVersion(),
+    anvil,
     seed,
     mode,
     epoch,
     block: { number: block.number, hash: block.hash },
-  } as const;
+  };
   const line = JSON.stringify({ ...fields, sha256: digest(fields, body) });
   return Buffer.concat([Buffer.from(`${line}\n`), body]);
 }
@@ -97,8 +95,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
 /**
  * Reads a snapshot file.
  *
- * @throws SandboxError snapshot_refused when it is damaged, or was written by another version or with other contracts or another
- * Anvil.
+ * @throws SandboxError snapshot_refused when it is damaged, or is of a format that this version does not read.
  * @example const saved = await readSnapshot("checkout.snapshot")
  */
 export async function readSnapshot(file: string): Promise<LoadedSnapshot> {
@@ -113,18 +110,19 @@ export async function readSnapshot(file: string): Promise<LoadedSnapshot> {
     throw refused(
       "is not a snapshot file, or its first line is damaged. Name a file that sandbox.save() or routing-sandbox snapshot save has written.",
     );
-  if (head.version !== version)
-    throw refused(`has format ${head.version}; this version reads format ${version}. Save it again.`);
+  const unread = `, and this version reads the formats ${oldestVersion} and ${currentVersion}.`;
+  if (head.version > currentVersion)
+    throw refused(
+      `was saved by ${writerOf(head.routing_sandbox)} in format ${head.version}${unread} Update routing-sandbox, or make the state again with this version.`,
+    );
+  if (head.version < oldestVersion)
+    throw refused(
+      `was saved in format ${head.version}${unread} Make the state again with this version, or load and save the file with each minor version in between.`,
+    );
   const { sha256, ...fields } = head;
   const body = content.subarray(end + 1);
   if (digest(fields, body) !== sha256)
     throw refused("is damaged: it does not match its checksum. Copy or save it again.");
-  if (head.anvil !== anvilVersion())
-    throw refused(
-      `was saved with Anvil ${head.anvil}; here is ${anvilVersion()}, whose blocks may differ. Save it with this version.`,
-    );
-  if (head.genesis !== (await genesisKey()))
-    throw refused("was saved with other contracts than those that are compiled here. Save it with these.");
   const text = await promisify(brotliDecompress)(body, { maxOutputLength: mostContentBytes }).catch(
     (cause: unknown) => {
       throw refused(
@@ -138,7 +136,7 @@ export async function readSnapshot(file: string): Promise<LoadedSnapshot> {
   const { data, error } = snapshotContent.safeParse(isFirst(first) ? readJson(first.toString()) : undefined);
   if (data === undefined)
     throw refused("has content that this version does not write. Save it again.", error);
-  return { ...data, state: text.subarray(split + 1), file };
+  return { ...data, anvil: head.anvil, state: text.subarray(split + 1), file };
 }
 
 /** Returns whether the part of a content that is parsed here is within its limits. */
@@ -160,7 +158,11 @@ export function tooLong(): SandboxError {
   );
 }
 
-function digest(fields: Omit<z.infer<typeof header>, "sha256">, body: Uint8Array): string {
+function writerOf(release: string | undefined): string {
+  return release === undefined ? "another version" : `routing-sandbox ${release}`;
+}
+
+function digest(fields: object, body: Uint8Array): string {
   return createHash("sha256")
     .update(`${canonicalJson(fields)}\n`)
     .update(body)

@@ -208,14 +208,16 @@ async function isOneDocument(file: string): Promise<boolean> {
 }
 
 function otherFormat(file: string, format: number): StoreDamagedError {
+  const remedy =
+    format > currentFormat ? "Update routing-sandbox, or choose another data directory." : howToConvert;
   return new StoreDamagedError(
-    `${file}, line 1: this is format ${format}, and this version reads format ${currentFormat}. ${howToConvert}`,
+    `${file}, line 1: this is format ${format}, and this version reads the formats ${olderFormat} and ${currentFormat}. ${remedy}`,
   );
 }
 
-/** The remedy for a data directory of another version. */
+/** The remedy for a data directory of a version before the previous one. */
 export const howToConvert =
-  "Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.";
+  "Start the sandbox once with each minor version in between, or choose another data directory.";
 
 /** @throws StoreDamagedError for a line that is none of that format. */
 function addOlder(

@@ -56,6 +56,75 @@ describe("a sandbox in the background", () => {
   });
 });
 
+describe("a pool in the background", () => {
+  test("can lease all of its sandboxes when pool --detach ends, is known to status and doctor, and has left nothing when stop ends", async () => {
+    const folder = await temporaryFolder();
+    const options = ["--size", "2", "--port", "0", "--seed", "pooled", "--json"];
+    const started = await runIn(folder, "pool", "--detach", ...options);
+    expect(started).toMatchObject({ code: 0, stderr: "" });
+    const { url, pid } = JSON.parse(started.stdout);
+    const status = JSON.parse(await runCli("status", "--pool", url, "--wait", "--json"));
+    expect(status).toMatchObject({ pid, size: 2, free: 2, preparing: 0 });
+    const found = (await tryCli(["doctor", "--json", "--port", new URL(url).port])).stdout;
+    expect(JSON.parse(found).findings).toContainEqual({
+      check: "pool",
+      ok: true,
+      found: `Process ${pid} runs a pool of 2 sandboxes at ${url}: 2 free, 0 leased. To stop it: routing-sandbox stop --pool ${url}`,
+      remedy: null,
+    });
+    const lease = await fetch(`${url}/leases`, { method: "POST" });
+    expect(await lease.json()).toMatchObject({ sandbox: { seed: "pooled", pid } });
+    const stopped = await runCli("stop", "--pool", url, "--json");
+    expect(JSON.parse(stopped)).toEqual({ stopped: true, pid, removed: null });
+    expect(await processesWith("TMPDIR", folder)).toEqual([]);
+    expect(await readdir(folder)).toEqual([]);
+    expect(await runCli("stop", "--pool", url)).toBe(`No pool runs at ${url}.\n`);
+  });
+
+  test("whose sandboxes do not start ends, leaves nothing but its log file, and its error is printed", {
+    tags: "thorough",
+  }, async () => {
+    const folder = await temporaryFolder();
+    const wrong = ["--registrar", "missing.json", "--port", "0"];
+    const { code, stderr } = await runIn(folder, "pool", "--detach", ...wrong);
+    expect([code, stderr]).toEqual([
+      1,
+      "A sandbox did not start: The artifact missing.json cannot be read: there is no such file (ENOENT, missing.json). Compile the contract and name its JSON file.\n",
+    ]);
+    expect(await processesWith("TMPDIR", folder)).toEqual([]);
+    expect(await readdir(folder)).toEqual([]);
+    const logged = await runIn(folder, "pool", "--detach", ...wrong, "--log-file", "pool.log");
+    expect(await readFile(join(folder, "pool.log"), "utf8")).toBe(logged.stderr);
+    expect(await readdir(folder)).toEqual(["pool.log"]);
+  });
+
+  test("logs each request of its sandboxes to the log file with --log-level info, in the given format", {
+    tags: "thorough",
+  }, async () => {
+    const folder = await temporaryFolder();
+    const log = ["--log-level", "info", "--log-format", "text", "--log-file", "pool.log"];
+    const { stdout } = await runIn(folder, "pool", "--detach", "--size=1", "--port=0", "--json", ...log);
+    const { url } = JSON.parse(stdout);
+    const { sandbox } = JSON.parse(await (await fetch(`${url}/leases`, { method: "POST" })).text());
+    await fetch(`${sandbox.urls.api}/v1/routing/capabilities`);
+    await runCli("stop", "--pool", url);
+    expect(await readFile(join(folder, "pool.log"), "utf8")).toMatch(/^\S+ info .*capabilities/m);
+  });
+});
+
+test("stop and status refuse a URL that is no pool's", async () => {
+  await using sandbox = await createSandbox();
+  const { api } = sandbox.description.urls;
+  expect(await tryCli(["stop", "--pool", api])).toMatchObject({
+    code: 1,
+    stderr: `${api} is not a pool that this user runs on this machine. Stop it where it runs, as the user who has started it.\n`,
+  });
+  expect(await tryCli(["status", "--pool", api])).toMatchObject({
+    code: 1,
+    stderr: `${api} is no pool. Pass the URL of the pool.\n`,
+  });
+});
+
 test("status --wait fails when no sandbox is ready in time, and says what to do", {
   tags: "thorough",
 }, async () => {

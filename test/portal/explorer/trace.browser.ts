@@ -141,6 +141,8 @@ test("a search in a trace finds purchases by commitment, claim, decision and ref
     [refund.id, "The purchase of this refund"],
     [address, "buyer"],
     [hash, "A block"],
+    [`explain ${refund.transaction_hash}`, "A transaction"],
+    ["given paid", /A trace creates no states\.$/],
     ["clm_none", "Found nothing for clm_none."],
   ] as const) {
     await page.getByRole("searchbox", { name: "Find an id, hash, address or block" }).fill(wanted);

@@ -264,8 +264,8 @@ describe("a directory that was damaged", () => {
 });
 
 describe("a directory is refused and left alone", () => {
-  const advice =
-    "Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.";
+  const between =
+    "Start the sandbox once with each minor version in between, or choose another data directory.";
 
   test.for([
     {
@@ -275,8 +275,12 @@ describe("a directory is refused and left alone", () => {
     { format: 2, snapshot: toLine({ format: 2, up_to: 7, counters: {} }) },
     { format: 3, snapshot: toLine({ format: 3, up_to: 7, chain_up_to: 0, begin: null, counters: {} }) },
     { format: 4, snapshot: toLine({ format: 4, up_to: 7, chain_up_to: 0, begin: null, counters: {} }) },
-    { format: 7, snapshot: toLine({ format: 7, up_to: 7, something: "new" }) },
-  ])("when it has format $format", async ({ format, snapshot }) => {
+    {
+      format: 7,
+      snapshot: toLine({ format: 7, up_to: 7, something: "new" }),
+      advice: "Update routing-sandbox, or choose another data directory.",
+    },
+  ])("when it has format $format", async ({ format, snapshot, advice = between }) => {
     const folder = await temporaryFolder();
     const files = new Map([
       [join(folder, "store.json"), snapshot],
@@ -284,7 +288,7 @@ describe("a directory is refused and left alone", () => {
     ]);
     for (const [file, text] of files) await writeFile(file, text);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 6. ${advice}`,
+      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads the formats 5 and 6. ${advice}`,
     );
     expect((await readdir(folder)).sort()).toEqual(["store.journal", "store.json"]);
     for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);

@@ -44,6 +44,7 @@ const count = z.int().min(0);
 /** The schema of the state of a pool. */
 export const poolStatusSchema = z
   .object({
+    pid: z.int(),
     size: count,
     free: count,
     leased: count,

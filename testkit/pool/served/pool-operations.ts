@@ -107,7 +107,7 @@ export const poolOperations: readonly PoolOperation[] = [
     path: "/",
     tag: "Pool",
     summary:
-      "Returns the size of the pool, how many sandboxes are free, leased or being prepared, the number of waiting requests, the limits, counters, and all leases.",
+      "Returns the process id and the size of the pool, how many sandboxes are free, leased or being prepared, the number of waiting requests, the limits, counters, and all leases.",
     success: { status: 200, description: "The state of the pool.", schema: poolStatusSchema },
     errors: [],
     handle: ({ pool }) => pool.status(),

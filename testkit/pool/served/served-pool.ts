@@ -113,10 +113,11 @@ export class ServedPool {
     while (this.#preparing.size > 0) await Promise.all(this.#preparing);
   }
 
-  /** Returns the limits, the state of the sandboxes and the metrics. */
+  /** Returns the process id, the limits, the state of the sandboxes and the metrics. */
   status() {
     const { size, leaseSeconds, waitMs } = this.#options;
     return {
+      pid: process.pid,
       size,
       free: this.#free.length,
       leased: this.#held.size,

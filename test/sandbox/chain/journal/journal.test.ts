@@ -23,7 +23,7 @@ test("a data directory of the first version is refused with what to do, and stay
   const start = createSandbox({ dataDirectory });
   await expect(start).rejects.toMatchObject({
     code: "data_directory_mismatch",
-    message: `${dataDirectory} was made by an earlier version, which kept chain and settings in other files. Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.`,
+    message: `${dataDirectory} was made by an earlier version, which kept chain and settings in other files. Start the sandbox once with each minor version in between, or choose another data directory.`,
   });
   await mkdir(join(dataDirectory, "store"));
   const snapshot = join(dataDirectory, "store", "store.json");
@@ -31,7 +31,7 @@ test("a data directory of the first version is refused with what to do, and stay
   await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
     name: "StoreDamagedError",
     message: expect.stringMatching(
-      /store\.json, line 1: this is format 2, and this version reads format 6\. Save/,
+      /store\.json, line 1: this is format 2, and this version reads the formats 5 and 6\. Start/,
     ),
   });
   expect(await readFile(join(dataDirectory, "settings.json"), "utf8")).toBe(settings);

@@ -114,16 +114,18 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     [Buffer.from("{}\n"), "is not a snapshot file, or its first line is damaged. Name a file that"],
     // Its checksum is right: spaces of a line are no part of it.
     [Buffer.concat([Buffer.alloc(64 * 2 ** 10, " "), whole]), "is not a snapshot file, or its first line"],
-    [withHeader({ version: 2 }), "has format 2; this version reads format 4"],
     [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
-    ...[header.version - 1, header.version + 1].map((version): [Buffer, string] => [
-      sealed(whole, { version }),
-      `has format ${version}; this version reads format ${header.version}`,
-    ]),
-    [sealed(whole, { anvil: "0.0.1" }), "was saved with Anvil 0.0.1; here is "],
     [
-      sealed(whole, { genesis: "other" }),
-      "was saved with other contracts than those that are compiled here.",
+      withHeader({ version: 2 }),
+      "was saved in format 2, and this version reads the formats 4 and 5. Make the state again with this version, or load and save the file with each minor version in between.",
+    ],
+    [
+      Buffer.from('{"format":"routing-sandbox-snapshot","version":6,"sha256":"","anvil":"9","more":[]}\n'),
+      "was saved by another version in format 6, and this version reads the formats 4 and 5. Update routing-sandbox, or make the state again with this version.",
+    ],
+    [
+      sealed(whole, { version: 6, routing_sandbox: "0.9.0" }),
+      "was saved by routing-sandbox 0.9.0 in format 6, and this version reads the formats 4 and 5. Update",
     ],
   ];
   const dataDirectory = join(folder, "data");
@@ -137,22 +139,38 @@ test("a file that is damaged, foreign, or of another version is refused, and the
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });
 
-test("a file whose state is not what its fingerprint says is refused, though its checksum is right", async () => {
+test("a file whose state is not what its fingerprint says, or that Anvil cannot load, is refused, though its checksum is right", async () => {
   const folder = await temporaryFolder();
   const file = join(folder, "saved.snapshot");
   await sandbox.save(file);
   const { digest, block } = await sandbox.fingerprint();
   const whole = await readFile(file);
   const text = brotliDecompressSync(whole.subarray(whole.indexOf("\n") + 1)).toString();
-  const other = `0x${"ab".repeat(32)}`;
-  const body = brotliCompressSync(text.replace(`"digest":"${digest}"`, `"digest":"${other}"`));
-  await writeFile(file, sealed(whole, {}, body));
+  const [first = ""] = text.split("\n");
+  const changed = text.replace(`"digest":"${digest}"`, `"digest":"0x${"ab".repeat(32)}"`);
+  const differs = `${file} cannot be loaded: the loaded state differs from the saved state: block ${block.number} is ${block.hash} and was ${block.hash}.`;
+  const remedy =
+    "Load it with the version of routing-sandbox that saved it, which has Anvil 0.0.1, or make the state again with this version.";
+  const refusals = [
+    { text: changed, change: {}, message: `${differs} Save it again.` },
+    { text: changed, change: { anvil: "0.0.1" }, message: `${differs} ${remedy}` },
+    {
+      text: `${first}\n{}`,
+      change: { anvil: "0.0.1" },
+      message: expect.stringMatching(
+        `^${file} cannot be loaded: Anvil cannot load its chain: .*\\. ${remedy}$`,
+      ),
+    },
+  ];
   const dataDirectory = join(folder, "data");
-  await expect(createSandbox({ from: file, dataDirectory })).rejects.toMatchObject({
-    code: "snapshot_refused",
-    message: `${file} cannot be loaded: the loaded state differs from the saved state: block ${block.number} is ${block.hash} and was ${block.hash}. Save it again.`,
-  });
-  await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
+  for (const { text, change, message } of refusals) {
+    await writeFile(file, sealed(whole, change, brotliCompressSync(text, fast)));
+    await expect(createSandbox({ from: file, dataDirectory })).rejects.toMatchObject({
+      code: "snapshot_refused",
+      message,
+    });
+    await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
+  }
 });
 
 test("a file with values that no sandbox writes is refused, though its checksum is right", async () => {
