@@ -180,13 +180,26 @@ export class ConnectedChain implements ChainNode {
     return this.#node.connection.sent;
   }
 
-  /** Has heads announced by the node or, if it does not, asks for the newest block about once for each block. */
+  /** Has heads announced by the node or, while it announces none, asks for the newest block about once for each block. */
   async watchHeads({ announce }: HeadWatcher): Promise<WatchedHeads> {
     const { connection, reader } = this.#node;
-    const unsubscribe = await connection.subscribe((head) => {
-      reader.note(head);
-      announce(head);
-    });
+    const { performance } = globalThis;
+    let unsubscribe: (() => void) | null = null;
+    let isLost = true;
+    let heardAt = Number.NEGATIVE_INFINITY;
+    const subscribe = async () => {
+      isLost = false;
+      unsubscribe = await connection.subscribe(
+        (head) => {
+          heardAt = performance.now();
+          reader.note(head);
+          announce(head);
+        },
+        () => {
+          isLost = true;
+        },
+      );
+    };
     let last: string | undefined;
     const look = async () => {
       const block: unknown = await this.request({
@@ -198,10 +211,15 @@ export class ConnectedChain implements ChainNode {
       last = head.hash;
       announce(head);
     };
+    const lookUnlessAnnounced = async () => {
+      if (performance.now() - heardAt < 2 * this.#pauseMs) return;
+      await look();
+      if (isLost) await subscribe();
+    };
+    await subscribe();
     announce(null);
     // A node that does not answer is asked again.
-    const polling =
-      unsubscribe === null ? setInterval(() => void look().catch(() => undefined), this.#pauseMs) : undefined;
+    const polling = setInterval(() => void lookUnlessAnnounced().catch(() => undefined), this.#pauseMs);
     return {
       async reconnect() {},
       close() {
