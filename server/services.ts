@@ -81,6 +81,13 @@ export interface Urls {
   control: string;
 }
 
+/** A public network, as wallets show it. */
+export interface KnownNetwork {
+  name: string;
+  blockExplorerUrl: string | null;
+  currency: { name: string; symbol: string; decimals: number };
+}
+
 /** The settings that are fixed when the sandbox starts. */
 export interface Settings {
   seed: string;
@@ -90,6 +97,8 @@ export interface Settings {
   blockLagSeconds: number;
   accounts: readonly Account[];
   urls: Urls;
+  /** What is known of the chain's network; null for the sandbox's own chain, and for a network that is not known. */
+  network: KnownNetwork | null;
   /** The one URL that notifications go to. */
   receiverUrl: string;
   /** Whether that URL is `POST …/notification-receiver` of this service. */

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
 import { toNode } from "../../relayer/node/node.ts";
+import type { KnownNetwork } from "../../server/services.ts";
 import type { ChainChange } from "../../server/store/chain-changes.ts";
 import { restoreAdvice } from "../../server/store/directory/checked-lines.ts";
 import { inCheckout } from "../lib/package-root.ts";
@@ -90,6 +91,8 @@ export interface KeptCheckpoint {
 export interface ChainNode extends AsyncDisposable {
   /** Whether it is the sandbox's own chain, which can be mined, reorganized, saved and restored. */
   readonly isOwn: boolean;
+  /** What is known of the network of a node; null for the sandbox's own chain, and for a network that is not known. */
+  readonly network: KnownNetwork | null;
   /** Has new heads announced until that is closed. @throws AnvilSilentError when the node cannot be reached. */
   watchHeads(watcher: HeadWatcher): Promise<WatchedHeads>;
   readonly anvil: ReplaceableAnvil;
@@ -232,6 +235,7 @@ async function start(
     return {
       ...node,
       isOwn: true,
+      network: null,
       terms: ownTerms,
       watchHeads: async (watcher) => await watchAnvil(() => anvil.url, watcher),
       filters: new Filters(),

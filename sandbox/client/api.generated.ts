@@ -470,6 +470,16 @@ export interface components {
       chain_id: number;
       epoch: components["schemas"]["Hash"];
       rpc_url: string;
+      /** What wallets show of the network; absent for the sandbox's own chain, and for a network that is not known. */
+      network?: {
+        name: string;
+        block_explorer_url: (string | null);
+        native_currency: {
+          name: string;
+          symbol: string;
+          decimals: number;
+        };
+      };
     };
     Contracts: {
       token: {

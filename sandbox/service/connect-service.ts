@@ -49,7 +49,7 @@ export interface ConnectedService {
 export interface ServiceProcess {
   settings: ServiceSettings;
   log: Services["log"];
-  chain: Pick<ChainNode, "client" | "request" | "deployment" | "accounts" | "isOwn" | "terms"> & {
+  chain: Pick<ChainNode, "client" | "request" | "deployment" | "accounts" | "isOwn" | "network" | "terms"> & {
     clock: Pick<SandboxClock, "mode" | "now" | "travel">;
   };
   store: Services["store"];
@@ -107,6 +107,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
       blockLagSeconds: chain.isOwn ? 0 : mostBlockLag,
       accounts: apiAccounts(seed, keys),
       urls,
+      network: chain.network,
       get receiverUrl() {
         return receiver.url;
       },

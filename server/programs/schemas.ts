@@ -9,7 +9,22 @@ import {
 
 /** The chain that the service is bound to. */
 export const chainSchema = z
-  .object({ chain_id: z.int().meta({ example: 31337 }), epoch: hashSchema, rpc_url: z.url() })
+  .object({
+    chain_id: z.int().meta({ example: 31337 }),
+    epoch: hashSchema,
+    rpc_url: z.url(),
+    network: z
+      .object({
+        name: z.string().meta({ example: "Sepolia" }),
+        block_explorer_url: z.url().nullable(),
+        native_currency: z.object({ name: z.string(), symbol: z.string(), decimals: z.int() }),
+      })
+      .optional()
+      .meta({
+        description:
+          "What wallets show of the network; absent for the sandbox's own chain, and for a network that is not known.",
+      }),
+  })
   .meta({
     id: "Chain",
     description: "The chain. The epoch distinguishes it from other chains with the same id.",

@@ -10,7 +10,19 @@ import type { Services } from "../services.ts";
 
 /** Returns the view of the chain that the service is bound to. */
 export function viewChain({ deployment, settings }: Services) {
-  return { chain_id: deployment.chainId, epoch: deployment.epoch, rpc_url: settings.urls.rpc } satisfies Json;
+  const { network, urls } = settings;
+  return {
+    chain_id: deployment.chainId,
+    epoch: deployment.epoch,
+    rpc_url: urls.rpc,
+    ...(network !== null && {
+      network: {
+        name: network.name,
+        block_explorer_url: network.blockExplorerUrl,
+        native_currency: network.currency,
+      },
+    }),
+  } satisfies Json;
 }
 
 /** The contracts that the service is bound to, with the code that was pinned. */

@@ -5,8 +5,13 @@ import { join } from "node:path";
 import { type Address, createPublicClient, createWalletClient, http, parseEther } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { expect } from "vitest";
+import { z } from "zod";
 import { faucetCall } from "../../protocol/call.ts";
+import { askNode, toNode } from "../../relayer/node/node.ts";
 import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
+import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
+import { withoutMining } from "../../sandbox/chain/client/reorg.ts";
+import { raiseOffset } from "../../sandbox/chain/clock/anvil-offset.ts";
 import { readKeys, writeKeys } from "../../sandbox/chain/connection/network-files.ts";
 import type { NetworkOption } from "../../sandbox/chain/connection/network-option.ts";
 import { accountDeriver } from "../../sandbox/chain/genesis/derive-account.ts";
@@ -40,12 +45,9 @@ export async function startAutominingAnvil(): Promise<StartedNode> {
 }
 
 /** Starts an Anvil that makes a block each second. */
-export async function startSlowAnvil(): Promise<StartedNode> {
-  return await startNode(
-    anvilBinary(),
-    (port) => ["--port", String(port), "--block-time", "1"],
-    "Listening on",
-  );
+export async function startSlowAnvil(chainId = 31_337): Promise<StartedNode> {
+  const args = ["--chain-id", String(chainId), "--block-time", "1", "--port"];
+  return await startNode(anvilBinary(), (port) => [...args, String(port)], "Listening on");
 }
 
 async function startNode(
@@ -69,6 +71,16 @@ async function startNode(
       if (child.kill()) await once(child, "exit");
     },
   };
+}
+
+/** Replaces the newest blocks of an Anvil by empty ones. Their transactions are lost, unless somebody sends them again. */
+export async function reorganize({ url }: Pick<StartedNode, "url">, depth: number): Promise<void> {
+  const node = toNode(createChainClient(url).request);
+  await withoutMining(node, async () => {
+    await askNode(node, "anvil_reorg", [depth, []], z.unknown());
+    // It has set the clock back.
+    await raiseOffset(node, 0);
+  });
 }
 
 /** Opens a node that answers each method with one value, and refuses the others. */

@@ -83,12 +83,21 @@ export async function switchChain({ provider }: OfferedWallet, chain: Capabiliti
     await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
   } catch (error) {
     if (codeOf(error) !== unknownChain) throw error;
-    const nativeCurrency = { name: "Test ether", symbol: "ETH", decimals: 18 };
-    const chainName = chain.chain_id === sandboxChain ? "Routing sandbox" : `Test network ${chain.chain_id}`;
-    const network = { chainId, chainName, rpcUrls: [chain.rpc_url], nativeCurrency };
-    await provider.request({ method: "wallet_addEthereumChain", params: [network] });
+    await provider.request({ method: "wallet_addEthereumChain", params: [{ chainId, ...describe(chain) }] });
     await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
   }
+}
+
+/** Describes the chain for a wallet that does not know it. */
+function describe({ chain_id, rpc_url, network }: Capabilities["chain"]) {
+  const unknown = chain_id === sandboxChain ? "Routing sandbox" : `Test network ${chain_id}`;
+  const explorer = network?.block_explorer_url ?? null;
+  return {
+    chainName: network?.name ?? unknown,
+    rpcUrls: [rpc_url],
+    nativeCurrency: network?.native_currency ?? { name: "Test ether", symbol: "ETH", decimals: 18 },
+    ...(explorer !== null && { blockExplorerUrls: [explorer] }),
+  };
 }
 
 /** The chain id of development nodes, which is that of the sandbox's own chain. */

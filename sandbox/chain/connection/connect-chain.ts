@@ -1,6 +1,7 @@
 import { custom, type EIP1193RequestFn } from "viem";
 import { estimateFeesPerGas } from "viem/actions";
 import type { Fees } from "../../../relayer/context.ts";
+import type { KnownNetwork } from "../../../server/services.ts";
 import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { clearInterval, setInterval } from "../../lib/time/timers.ts";
@@ -18,7 +19,7 @@ import type { Filters } from "../rpc/filters.ts";
 import type { SendingTerms } from "../sending-terms.ts";
 import type { ChainNode } from "../start-chain.ts";
 import { type Network, unusable } from "./network.ts";
-import { requireTestNetwork } from "./networks.ts";
+import { describeNetwork, findNetwork, requireTestNetwork } from "./networks.ts";
 import { NodeConnection } from "./node-connection.ts";
 import { NodeReader } from "./node-reader.ts";
 import { wallClock, wallTime } from "./wall-clock.ts";
@@ -33,6 +34,8 @@ const pollMs = { shortest: 250, usual: 1_000, longest: 12_000 };
 const measuredBlocks = 20;
 /** How far ahead of the machine's clock the newest block may be, in seconds. */
 const mostAhead = 120;
+/** How old the newest block of a public network may be, in seconds. A development node may make no block for days. */
+const mostBehind = 600;
 
 /** A node that is no development node of ours, and what reads it. */
 export interface ReachedNode {
@@ -79,6 +82,10 @@ export async function requireUsableNode(
     throw unusable(
       `The newest block is ${ahead} seconds ahead of this machine's clock. Set the clock, and start again.`,
     );
+  if (-ahead > mostBehind && (await findNetwork(chainId)) !== undefined)
+    throw unusable(
+      `The newest block is ${-ahead} seconds behind this machine's clock. Set the clock, or name a node that has the newest blocks.`,
+    );
   return chainId;
 }
 
@@ -114,7 +121,8 @@ export async function connectChain(
       wallets: nameWallets(keys.wallets),
       programs: Object.fromEntries(programs),
     };
-    return new ConnectedChain(node, { deployment, accounts, pauseMs, resumed });
+    const network = await describeNetwork(deployment.chainId);
+    return new ConnectedChain(node, { network, deployment, accounts, pauseMs, resumed });
   } catch (error) {
     await node.connection.close();
     throw error;
@@ -143,6 +151,7 @@ export async function estimateFees(client: ChainClient): Promise<Fees> {
 /** A chain that a node serves. */
 export class ConnectedChain implements ChainNode {
   readonly isOwn = false;
+  readonly network: KnownNetwork | null;
   readonly client: ChainClient;
   readonly request: EIP1193RequestFn;
   readonly clock: SandboxClock;
@@ -156,7 +165,7 @@ export class ConnectedChain implements ChainNode {
 
   constructor(
     node: ReachedNode,
-    of: { deployment: DeploymentRecord; accounts: Accounts; pauseMs: number; resumed: boolean },
+    of: Pick<ChainNode, "network" | "deployment" | "accounts" | "resumed"> & { pauseMs: number },
   ) {
     const { client, reader } = node;
     this.client = client;
@@ -167,6 +176,7 @@ export class ConnectedChain implements ChainNode {
       receiptPauseMs: of.pauseMs / 2,
       raiseAfterSeconds,
     };
+    this.network = of.network;
     this.deployment = of.deployment;
     this.accounts = of.accounts;
     this.resumed = of.resumed;
@@ -179,13 +189,26 @@ export class ConnectedChain implements ChainNode {
     return this.#node.connection.sent;
   }
 
-  /** Has heads announced by the node or, if it does not, asks for the newest block about once for each block. */
+  /** Has heads announced by the node or, while it announces none, asks for the newest block about once for each block. */
   async watchHeads({ announce }: HeadWatcher): Promise<WatchedHeads> {
     const { connection, reader } = this.#node;
-    const unsubscribe = await connection.subscribe((head) => {
-      reader.note(head);
-      announce(head);
-    });
+    const { performance } = globalThis;
+    let unsubscribe: (() => void) | null = null;
+    let isLost = true;
+    let heardAt = Number.NEGATIVE_INFINITY;
+    const subscribe = async () => {
+      isLost = false;
+      unsubscribe = await connection.subscribe(
+        (head) => {
+          heardAt = performance.now();
+          reader.note(head);
+          announce(head);
+        },
+        () => {
+          isLost = true;
+        },
+      );
+    };
     let last: string | undefined;
     const look = async () => {
       const block: unknown = await this.request({
@@ -197,10 +220,15 @@ export class ConnectedChain implements ChainNode {
       last = head.hash;
       announce(head);
     };
+    const lookUnlessAnnounced = async () => {
+      if (performance.now() - heardAt < 2 * this.#pauseMs) return;
+      await look();
+      if (isLost) await subscribe();
+    };
+    await subscribe();
     announce(null);
     // A node that does not answer is asked again.
-    const polling =
-      unsubscribe === null ? setInterval(() => void look().catch(() => undefined), this.#pauseMs) : undefined;
+    const polling = setInterval(() => void lookUnlessAnnounced().catch(() => undefined), this.#pauseMs);
     return {
       async reconnect() {},
       close() {

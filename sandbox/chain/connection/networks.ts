@@ -1,4 +1,5 @@
 import type { Chain } from "viem";
+import type { KnownNetwork } from "../../../server/services.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { chainId as ownChainId } from "../genesis/roles.ts";
 
@@ -11,6 +12,19 @@ export async function findNetwork(id: number): Promise<Chain | undefined> {
   // Hundreds of networks: nothing of them is loaded for the sandbox's own chain.
   const networks = Object.values<Chain>(await import("viem/chains")).filter((network) => network.id === id);
   return networks.find(({ testnet }) => testnet === true) ?? networks[0];
+}
+
+/** Describes a network as wallets show it; null for one that viem does not know, and for development nodes. */
+export async function describeNetwork(id: number): Promise<KnownNetwork | null> {
+  const network = await findNetwork(id);
+  if (network === undefined) return null;
+  const { name, blockExplorers, nativeCurrency } = network;
+  const { name: currency, symbol, decimals } = nativeCurrency;
+  return {
+    name,
+    blockExplorerUrl: blockExplorers?.default.url ?? null,
+    currency: { name: currency, symbol, decimals },
+  };
 }
 
 /**

@@ -40,9 +40,9 @@ export class NodeConnection {
   constructor(urls: readonly string[]) {
     const transports = urls.map((url) => {
       if (!isSocket(url)) return http(url, { timeout: timeoutMs, fetchFn: fetch });
-      const transport = webSocket(url, { timeout: timeoutMs });
+      const transport = webSocket(url, { timeout: timeoutMs, reconnect: false });
       this.#sockets.push(transport({}));
-      return transport;
+      return openedAgain(transport);
     });
     const { request } = createClient({ transport: fallback(transports, { retryCount }) });
     this.#request = request;
@@ -71,21 +71,27 @@ export class NodeConnection {
   /**
    * Has the node announce its heads over the first WebSocket.
    *
+   * @param lost - called when the connection is lost, or cannot be opened.
    * @returns a function that ends that; null when no URL is one, or the node announces nothing.
    */
-  async subscribe(announce: (head: AnnouncedHead) => void): Promise<(() => void) | null> {
+  async subscribe(announce: (head: AnnouncedHead) => void, lost: () => void): Promise<(() => void) | null> {
     const [socket] = this.#sockets;
     if (socket?.value === undefined) return null;
     try {
+      await closeDead(socket);
       const { unsubscribe } = await socket.value.subscribe({
         params: ["newHeads"],
         onData: ({ result }) => {
           const { data } = announcedHead.safeParse(result);
           if (data !== undefined) announce(data);
         },
+        onError: (error: unknown) => {
+          if (!isRefusal(error)) lost();
+        },
       });
       return () => void unsubscribe().catch(() => undefined);
-    } catch {
+    } catch (error) {
+      if (!isRefusal(error)) lost();
       return null;
     }
   }
@@ -97,6 +103,33 @@ export class NodeConnection {
       client?.close();
     }
   }
+}
+
+/** Returns a transport that opens a new connection when the one that it had is lost: viem's own tries that once, and keeps a dead one then. */
+function openedAgain(transport: WebSocketTransport): WebSocketTransport {
+  return (options) => {
+    const opened = transport(options);
+    const request: EIP1193RequestFn = async (question) => {
+      try {
+        return await opened.request(question);
+      } catch (error) {
+        await closeDead(opened);
+        throw error;
+      }
+    };
+    return { ...opened, request };
+  };
+}
+
+/** Forgets a connection that is lost, so that the next request opens another one. */
+async function closeDead({ value }: ReturnType<WebSocketTransport>): Promise<void> {
+  const client = await value?.getRpcClient().catch(() => undefined);
+  if (client !== undefined && client.socket.readyState >= client.socket.CLOSING) client.close();
+}
+
+/** Returns whether the node has answered with a refusal. */
+function isRefusal(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "number";
 }
 
 /** Returns whether a URL is one of a WebSocket. */

@@ -1,6 +1,5 @@
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { ConnectedChain } from "../../chain/connection/connect-chain.ts";
-import { findNetwork } from "../../chain/connection/networks.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
 import { faultIntentNames, faultLayers, placementsOf } from "../../faults/fault-matrix.ts";
 import { writeOperations } from "../../faults/fault-request.ts";
@@ -48,7 +47,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     chain,
     anvil_restarts: sources.chain.isOwn ? sources.chain.anvil.replacements : 0,
     own_chain: sources.chain.isOwn,
-    network: await viewNetwork(sources.chain),
+    network: viewNetwork(sources.chain),
     urls,
     contracts,
     token: { symbol, decimals },
@@ -83,12 +82,11 @@ function unlessOwn({ isOwn }: ChainNode): (error: unknown) => null {
 }
 
 /** Describes the network of a node; null for the sandbox's own chain. */
-async function viewNetwork(chain: ChainNode): Promise<Overview["network"]> {
+function viewNetwork(chain: ChainNode): Overview["network"] {
   if (!(chain instanceof ConnectedChain)) return null;
-  const network = await findNetwork(chain.deployment.chainId);
   return {
-    name: network?.name ?? null,
-    block_explorer: network?.blockExplorers?.default.url ?? null,
+    name: chain.network?.name ?? null,
+    block_explorer: chain.network?.blockExplorerUrl ?? null,
     requests: Object.fromEntries(chain.sent),
   };
 }

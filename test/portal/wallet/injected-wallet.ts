@@ -42,6 +42,8 @@ export class InjectedWallet {
   chainId: Hex = "0x7a69";
   /** The chains that it knows, by id. */
   readonly chains = new Map<Hex, string>();
+  /** What pages have said of the chains that they asked it to add. */
+  readonly added: unknown[] = [];
   /** Methods that its owner declines, once each. */
   readonly declines = new Set<string>();
   /** The replacements that it sends instead of the requested values. */
@@ -103,6 +105,7 @@ export class InjectedWallet {
           .tuple([z.object({ chainId: address, rpcUrls: z.tuple([z.string()]) })])
           .parse(params);
         this.chains.set(chainId, rpcUrls[0]);
+        this.added.push(params[0]);
         return null;
       }
       case "eth_sendTransaction": {

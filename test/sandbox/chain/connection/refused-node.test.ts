@@ -37,6 +37,11 @@ test.for<[string, (answers: { [method: string]: unknown }) => void, string]>([
     "seconds ahead of this machine's clock. Set the clock, and start again.",
   ],
   [
+    "a public network's node whose newest block is old",
+    (node) => Object.assign(node, { eth_getBlockByNumber: block(now() - 1_200) }),
+    "seconds behind this machine's clock. Set the clock, or name a node that has the newest blocks.",
+  ],
+  [
     "a node that refuses",
     (node) => Reflect.deleteProperty(node, "eth_chainId"),
     "The node of the option network.rpcUrls does not respond: it refuses the first request.",
@@ -66,6 +71,15 @@ test("known test networks, development nodes and an allowed unknown network are 
     });
     expect(await requireUsableNode(reachNode([node.url], 0), 918_273_645)).toBe(id);
   }
+});
+
+test("a development node may have made no block for long", async () => {
+  await using node = await openAnsweringNode({
+    eth_chainId: "0x539",
+    eth_syncing: false,
+    eth_getBlockByNumber: block(now() - 86_400),
+  });
+  expect(await requireUsableNode(reachNode([node.url], 0), undefined)).toBe(1_337);
 });
 
 test("a production network stays refused when it is allowed", async () => {

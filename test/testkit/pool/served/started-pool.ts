@@ -95,8 +95,12 @@ export async function leaseOf({ url }: StartedPool): Promise<Leased> {
   return JSON.parse(await response.text());
 }
 
-/** Returns the status of the health of a sandbox, and that of a request to its API. */
-export async function healthOf({ sandbox: { urls } }: Leased): Promise<number[]> {
-  const asked = [`${urls.control}/health`, `${urls.api}/v1/routing/capabilities`];
-  return await Promise.all(asked.map(async (url) => (await fetch(url)).status));
+/** Returns the status of the health of a sandbox, and that of a request to its API; of a refusal, what it says. */
+export async function healthOf({ sandbox: { urls } }: Leased): Promise<(number | string)[]> {
+  const asked = [`${urls.control}/health`, `${urls.api}/v1/routing/capabilities`].map(async (url) => {
+    const response = await fetch(url);
+    const text = await response.text();
+    return response.ok ? response.status : text;
+  });
+  return await Promise.all(asked);
 }
