@@ -56,6 +56,8 @@ test("each rule is broken by an error of its own, in every program, funding, off
       "InexactTransfer",
       "InvalidSignature",
       "MerchantRefTaken",
+      "NonCanonicalEncoding",
+      "NonCanonicalLength",
       "NotClaimed",
       "NotEnrolled",
       "NothingOutstanding",
