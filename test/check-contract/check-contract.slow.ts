@@ -216,6 +216,24 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, open: a valid enroll by the merchant reverted with AlreadyEnrolled/,
   ],
   [
+    "AsksSignersWithLittleGas",
+    "states/offer with 65 zero bytes for a commitment signer that uses",
+    "a commitment signer that uses 200,000 gas and accepts every signature is asked by its code, and only its magic value is accepted",
+    /^offer, open: the call should have succeeded; it reverted with InvalidSignature/,
+  ],
+  [
+    "OpensTheGuardBeforeTheDraw",
+    "calls: reentrancy/",
+    "a call from inside a transfer is refused",
+    /^the call from inside the transfer should have reverted with an error of a guard; it succeeded/,
+  ],
+  [
+    "CutsFundingNumbers",
+    "calls: many calls/",
+    "the field merchantRef of purchase() has the right value",
+    /^purchase\(0x\w+\)\.merchantRef must be 0x\w+; it is 0x\w+$/,
+  ],
+  [
     "DrawsWithAnyCalldata",
     "calls: draws/",
     "calldata that is not canonical is refused",

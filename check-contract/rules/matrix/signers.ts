@@ -19,6 +19,11 @@ export const signersWithCode = {
     address: "0x00000000000000000000000000000000000c0de1",
     code: codeWith(pad(magic, { dir: "right" })),
   },
+  "that uses 200,000 gas and accepts every signature": {
+    address: "0x00000000000000000000000000000000000c0de5",
+    // Counts down from 8,000, with 26 gas for each number.
+    code: concatHex(["0x611f405b600190038060035750", codeWith(pad(magic, { dir: "right" }))]),
+  },
   "that answers one": {
     address: "0x00000000000000000000000000000000000c0de2",
     code: codeWith(pad("0x01")),
