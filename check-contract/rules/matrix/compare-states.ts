@@ -1,4 +1,4 @@
-import { type Breach, ruleOf, wronglyRefused } from "../../breach.ts";
+import { type Breach, errorIn, ruleOf, wronglyRefused } from "../../breach.ts";
 import type { RecordedCall } from "../../calls/call-recorder.ts";
 import { findCallBreach } from "../../calls/call-sequence.ts";
 import type { ContractFixture } from "../../fixture/contract-fixture.ts";
@@ -73,7 +73,11 @@ function compareOutcomes(
   const [actualEffect, expectedEffect] = [outcome, wanted].map((one) => effectOf(one, errors, recordings));
   const name = functionNamed(call);
   const breach = findCallBreach(recorded(actualEffect, name), recorded(expectedEffect, name));
-  if (breach === null || call.rule === undefined) return breach;
+  // Of the right error, only an argument is wrong.
+  const isRefusedAlike =
+    errorIn(expectedEffect?.["outcome"]) !== undefined &&
+    errorIn(expectedEffect?.["outcome"]) === errorIn(actualEffect?.["outcome"]);
+  if (breach === null || call.rule === undefined || isRefusedAlike) return breach;
   return { ...breach, rule: call.rule, includedIn: ruleOf(name, errors[0] ?? "") };
 }
 
