@@ -43,8 +43,6 @@ export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Br
   if (difference === null) return null;
   const failure = describeDifference(difference, actual);
   const [wanted, actualError] = difference.values.map(errorIn);
-  const isRefused = difference.path[0] === "outcome" && wanted === undefined && actualError !== undefined;
-  if (isRefused) return { failure, ...wronglyRefused(expected.function, actualError) };
   const argument = wrongArgument(difference);
   if (argument !== undefined && wanted !== undefined)
     return {
@@ -53,7 +51,23 @@ export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Br
       includedIn: ruleOf(expected.function, wanted),
       calls: expected.function,
     };
-  return { failure, rule: ruleOfDifference(difference, expected.function), calls: expected.function };
+  if (expected.breaks !== undefined)
+    return {
+      failure,
+      rule: expected.breaks,
+      includedIn: ruleOf(expected.function, wanted ?? actualError ?? ""),
+      calls: expected.function,
+    };
+  const isRefused = difference.path[0] === "outcome" && wanted === undefined && actualError !== undefined;
+  if (isRefused) return { failure, ...wronglyRefused(expected.function, actualError) };
+  // Without its permit, a payment has no approval, and goes through with a permit that the token refuses.
+  const isUnpermitted = eventIn(difference.values[0]) === "Approval" && expected.function === "payWithPermit";
+  return {
+    failure,
+    rule: ruleOfDifference(difference, expected.function),
+    includedIn: isUnpermitted ? ruleOf("payWithPermit", "PermitRefused") : undefined,
+    calls: expected.function,
+  };
 }
 
 /** Returns the first argument that differs, if a call was refused with the right error. */

@@ -153,9 +153,9 @@ async function callTwice(recorder: CallRecorder): Promise<void> {
     data: openProgramCall(registrar, program, terms).data as Hex,
   }));
   const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [calls] });
-  await recorder.call("two calls in one transaction succeed", "stranger", { to: wallet, data });
-  const recorded = recorder.recorded.at(-1);
-  if (recorded !== undefined) recorded.function = "openProgram";
+  const rule = "two calls in one transaction succeed";
+  await recorder.call(rule, "stranger", { to: wallet, data });
+  recorder.tried("openProgram", rule);
 }
 
 interface Hostile {
@@ -232,7 +232,7 @@ async function callDuring(
     client.readContract({ ...query, functionName: "answer" }),
   ]);
   const view = paymentViews.find((one) => one === name);
-  if (view === undefined) recorder.note("inner call", succeeded ? "succeeded" : describeRefusal(answer));
+  if (view === undefined) recorder.noteInner(succeeded ? "succeeded" : describeRefusal(answer));
   else recorder.note(`${view}() during the transfer`, decodeView(view, succeeded ? answer : null));
 }
 

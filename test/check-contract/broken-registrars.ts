@@ -142,6 +142,37 @@ const rareBreaks = {
   CutsFundingNumbers: [
     { source: "            funding: number,", instead: "            funding: uint8(number)," },
   ],
+  KeepsTheGuard: [{ source: "        _;\n        _entered = 0;\n", instead: "        _;\n" }],
+  CutsSalts: [
+    {
+      source: "keccak256(abi.encode(FUNDING_TYPEHASH, authorization))",
+      instead: `keccak256(
+            abi.encode(
+                FUNDING_TYPEHASH,
+                authorization.program,
+                authorization.merchantRef,
+                authorization.wallet,
+                authorization.token,
+                authorization.cap,
+                authorization.validUntil,
+                uint256(uint128(uint256(authorization.salt)))
+            )
+        )`,
+    },
+  ],
+  EmitsAfterTheDraw: [
+    {
+      source:
+        "        emit RefundCollected(id, beneficiary, decisionHash, ++record.sequence, claimHash, award, collectedTotal);\n",
+      instead: "        ++record.sequence;\n",
+    },
+    {
+      source: "        _fundingSource.draw(source.token, source.wallet, beneficiary, award);\n",
+      instead: `        _fundingSource.draw(source.token, source.wallet, beneficiary, award);
+        emit RefundCollected(id, beneficiary, decisionHash, record.sequence, claimHash, award, collectedTotal);
+`,
+    },
+  ],
   DrawsWithAnyCalldata: [
     {
       source: 'import {FundingSource} from "./FundingSource.sol";\n',

@@ -38,5 +38,9 @@ export const signersWithCode = {
   },
 } as const satisfies { [signer: string]: { address: Hex; code: Hex } };
 
+/** The rule about their signatures. */
+export const askedByCode =
+  "a commitment signer with code is asked by its code, and only its magic value is accepted";
+
 /** A commitment signer with code. */
 export type SignerWithCode = keyof typeof signersWithCode;

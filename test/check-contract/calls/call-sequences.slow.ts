@@ -126,7 +126,8 @@ test.each([
 });
 
 test("a wrong argument of the right error is a rule of its own, whatever function is called", () => {
-  const refused = (remaining: number) => call({ outcome: `reverted with FundingInsufficient(amount 5, remaining ${remaining})` });
+  const refused = (remaining: number) =>
+    call({ outcome: `reverted with FundingInsufficient(amount 5, remaining ${remaining})` });
   const breach = { rule: "the argument remaining of the error FundingInsufficient has the right value" };
   expect(findCallBreach(refused(20), refused(4))).toMatchObject(breach);
   const offer = { function: "offer" };

@@ -6,7 +6,7 @@ import { hashId } from "../../../../protocol/values/id.ts";
 import { signDigest } from "../../../fixture/sign-digest.ts";
 import type { Scene } from "../scene.ts";
 import { forgedForms, type SignedMessage } from "../signature-forms.ts";
-import { keyWithCode, type SignerWithCode } from "../signers.ts";
+import { askedByCode, keyWithCode, type SignerWithCode } from "../signers.ts";
 import { amounts, type Role } from "../values.ts";
 import { define, type Variant } from "./table-call.ts";
 
@@ -140,7 +140,7 @@ export const contractSigners = define(
     ],
     (variant) => ({
       ...variant,
-      rule: `a commitment signer ${variant.after.slice("a commitment signer ".length)} is asked by its code, and only its magic value is accepted`,
+      rule: askedByCode,
     }),
   ),
 );
