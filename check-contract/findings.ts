@@ -17,7 +17,7 @@ export interface Finding {
 
 /**
  * Groups failed checks by the rule that is broken. A check that names no rule belongs to the first finding with the function that it called last; if
- * there is none, it is a finding of its own.
+ * there is none, to that of a view; if no view is wrong, it is a finding of its own.
  */
 export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
   const failed = joinRoutes(checks);
@@ -41,11 +41,18 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
   for (const check of failed) {
     const { rule, calls: called } = check.breach;
     if (rule !== undefined) continue;
-    const [known] = ruled.find(([, { calls }]) => called !== undefined && calls.has(called)) ?? [];
+    const [known] =
+      ruled.find(([, { calls }]) => called !== undefined && calls.has(called)) ??
+      // The service reads the views for each of its answers.
+      ruled.find(([rule]) => viewRule.test(rule)) ??
+      [];
     add(known ?? check.name, check);
   }
   return [...findings.values()].map(({ finding }) => finding);
 }
+
+/** The rule that a view or a field of its result is right. */
+const viewRule = /\(\) (returns|has) the right value$/;
 
 /** Both routes of a purchase share most rules: one that is broken for an offer and for a registration is broken for a new purchase. */
 function joinRoutes(failed: readonly FailedCheck[]): readonly FailedCheck[] {

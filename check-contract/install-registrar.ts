@@ -1,7 +1,8 @@
 import { type Address, encodeFunctionData, getAddress, type Hex, isAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
-import { CodedError } from "../protocol/coded-error.ts";
+import { CodedError, messageOf } from "../protocol/coded-error.ts";
+import { requireHashes } from "../sandbox/chain/genesis/build/registrar-genesis.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/find-difference.ts";
 import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import type { ChainNode } from "../sandbox/chain/start-chain.ts";
@@ -36,6 +37,11 @@ export async function installRegistrar(chain: ChainNode, artifact: Artifact): Pr
         cause,
       });
     });
+  await requireHashes(chain.client, registrar, contractName).catch(async (cause: unknown) => {
+    // An Anvil that gives no response returns no digest either.
+    await chain.client.getChainId();
+    throw new InstallationError(messageOf(cause), { cause });
+  });
   for (const program of chain.deployment.programs) {
     const { onchainId, commitmentSigner, bounds } = program;
     const validUntil = BigInt(bounds.validUntil);

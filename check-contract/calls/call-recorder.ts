@@ -32,6 +32,8 @@ export interface RecordedCall {
   rule: string;
   /** The function of the registrar contract that is called, if it is one. */
   function?: string | undefined;
+  /** The rule that a difference breaks, if its function and its error do not name it. */
+  breaks?: string | undefined;
   /** Null when it was not sent. */
   hash: Hex | null;
   /** Outcome, events, and the answers of the contract's views after it. */
@@ -202,6 +204,18 @@ export class CallRecorder {
   note(name: string, value: Json): void {
     const last = this.recorded.at(-1);
     if (last !== undefined) last.effect[name] = value;
+  }
+
+  /** Adds what a call from inside the last call did to its effect, before the events, which show it too. */
+  noteInner(outcome: string): void {
+    const last = this.recorded.at(-1);
+    if (last !== undefined) last.effect = { "inner call": outcome, ...last.effect };
+  }
+
+  /** Names the rule that the last call tries, and the function that it calls. */
+  tried(functionName: string, breaks: string): void {
+    const last = this.recorded.at(-1);
+    if (last !== undefined) Object.assign(last, { function: functionName, breaks });
   }
 
   /** Records what a call returns, or what it reverts with, without sending it. */

@@ -1,6 +1,6 @@
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Json } from "../../protocol/values/json.ts";
-import { type Breach, brokenRule, errorIn, wronglyRefused } from "../breach.ts";
+import { type Breach, brokenRule, errorIn, ruleOf, wronglyRefused } from "../breach.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { throwIfSilent } from "../fixture/node-fault.ts";
 import { CallRecorder, type RecordedCall } from "./call-recorder.ts";
@@ -43,9 +43,40 @@ export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Br
   if (difference === null) return null;
   const failure = describeDifference(difference, actual);
   const [wanted, actualError] = difference.values.map(errorIn);
+  const argument = wrongArgument(difference);
+  if (argument !== undefined && wanted !== undefined)
+    return {
+      failure,
+      rule: `the argument ${argument} of the error ${wanted} has the right value`,
+      includedIn: ruleOf(expected.function, wanted),
+      calls: expected.function,
+    };
+  if (expected.breaks !== undefined)
+    return {
+      failure,
+      rule: expected.breaks,
+      includedIn: ruleOf(expected.function, wanted ?? actualError ?? ""),
+      calls: expected.function,
+    };
   const isRefused = difference.path[0] === "outcome" && wanted === undefined && actualError !== undefined;
   if (isRefused) return { failure, ...wronglyRefused(expected.function, actualError) };
-  return { failure, rule: ruleOfDifference(difference, expected.function), calls: expected.function };
+  // Without its permit, a payment has no approval, and goes through with a permit that the token refuses.
+  const isUnpermitted = eventIn(difference.values[0]) === "Approval" && expected.function === "payWithPermit";
+  return {
+    failure,
+    rule: ruleOfDifference(difference, expected.function),
+    includedIn: isUnpermitted ? ruleOf("payWithPermit", "PermitRefused") : undefined,
+    calls: expected.function,
+  };
+}
+
+/** Returns the first argument that differs, if a call was refused with the right error. */
+function wrongArgument({ path, values }: EffectDifference): string | undefined {
+  const [expected, actual] = values.map((value) => /^reverted with (\w+)\((.*)\)$/.exec(String(value)));
+  if (path[0] !== "outcome" || !expected || !actual || expected[1] !== actual[1]) return undefined;
+  const found = actual[2]?.split(", ") ?? [];
+  const wrong = expected[2]?.split(", ").find((argument, index) => argument !== found[index]);
+  return wrong?.split(" ")[0];
 }
 
 /** Returns the rule that a difference breaks: that of an error, or that one field or event is right. */
@@ -59,6 +90,7 @@ function ruleOfDifference(
     return brokenRule(functionName, errorIn(expected), errorIn(actual));
   if (place === "inner call") return "a call from inside a transfer is refused";
   if (isExtraEvent(values)) return "a call emits no event that it must not emit";
+  if (isOrder(path)) return "a call emits its events in the right order";
   const missing = [expected, actual].map(eventIn).find((name) => name !== undefined);
   if (missing !== undefined) return `the event ${missing} is emitted when it must be`;
   const field = fields.findLast((name) => !/^\d+$/.test(name));
@@ -74,6 +106,7 @@ function describeDifference({ path, values, event }: EffectDifference, actual: R
   if (isExtraEvent(values)) return `the call must not emit ${JSON.stringify(values[1])}${transaction}`;
   if (isMissingEvent(values)) return `the call must emit the event ${eventIn(values[0])}${transaction}`;
   const [shouldBe, is] = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  if (isOrder(path)) return `the call must emit ${shouldBe} in this order; it emits ${is}${transaction}`;
   const [place = ""] = path;
   const call = path.length === 1 ? calls.get(place) : undefined;
   const field = event === undefined ? path.join(".") : `${path.slice(2).join(".")} of the event ${event}`;
@@ -101,6 +134,13 @@ function isMissingEvent([expected, actual]: EffectPair): boolean {
   return actual === undefined && eventIn(expected) !== undefined;
 }
 
+/** In the place of an event, if only the order of the events differs. */
+const order = "order";
+
+function isOrder([place, index]: readonly string[]): boolean {
+  return place === "events" && index === order;
+}
+
 /** Events that are not declared have their emitter and their topics. */
 function isExtraEvent([expected, actual]: EffectPair): boolean {
   return expected === undefined && isTree(actual) && "emitter" in actual;
@@ -115,6 +155,9 @@ function findDifference(
   if (!isTree(expected) || !isTree(actual) || kindOf(expected) !== kindOf(actual))
     return expected === actual ? null : { path, values: [expected, actual] };
   if (path.length === 1 && path[0] === "events" && Array.isArray(expected) && Array.isArray(actual)) {
+    const [names, actualNames] = [expected, actual].map((events) => events.map(eventIn));
+    if (names?.join() !== actualNames?.join() && names?.toSorted().join() === actualNames?.toSorted().join())
+      return { path: [...path, order], values: [names?.join(", "), actualNames?.join(", ")] };
     const place = findFirstOther(expected, actual);
     if (actual.length > expected.length)
       return { path: [...path, String(place)], values: [undefined, actual[place]] };

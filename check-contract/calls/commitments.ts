@@ -12,6 +12,7 @@ import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractSignerAbi } from "../adversary-abi.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
+import { askedByCode } from "../rules/matrix/signers.ts";
 import { revoke } from "../rules/rule.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
@@ -175,11 +176,15 @@ export const contractSignerCalls: CallSequence = {
     const { authorization, signature } = await recorder.authorize();
     const enroll = enrollCall(registrar, authorization, signature);
     await recorder.call("an enrollment that a contract signs is accepted", "other_merchant", enroll);
+    recorder.tried("enroll", askedByCode);
     const register = commitments(recorder, registerCall, "merchant");
     const offer = commitments(recorder, offerCall, "operator");
     await register("a registration that a contract signs is accepted");
+    recorder.tried("register", askedByCode);
     await offer("an offer that a contract signs is accepted");
+    recorder.tried("offer", askedByCode);
     await register("a signature that the contract does not accept is refused", {}, { signedBy: "prg_other" });
+    recorder.tried("register", askedByCode);
     const behave = (behavior: number) => ({
       to: signer,
       data: encodeFunctionData({ abi: contractSignerAbi, functionName: "setBehavior", args: [behavior] }),
@@ -187,11 +192,13 @@ export const contractSignerCalls: CallSequence = {
     for (const [behavior, what] of refusing) {
       await recorder.call(`the signer is set so that ${what}`, "stranger", behave(behavior));
       await offer(`an offer while ${what} is refused`);
+      recorder.tried("offer", askedByCode);
     }
     await recorder.call("the signer accepts every signature", "stranger", behave(1));
     const { commitment } = await recorder.sign();
     const short = registerCall(registrar, commitment, "0x01");
     await recorder.call("a contract's signature can have any length", "merchant", short);
+    recorder.tried("register", askedByCode);
   },
 };
 

@@ -7,6 +7,7 @@ import {
   expireCall,
   offerCall,
   payCall,
+  registerCall,
   revokeFundingCall,
   setBoundsCall,
 } from "../../protocol/call.ts";
@@ -164,6 +165,7 @@ export const manyCalls: CallSequence = {
 async function enrollOften(recorder: CallRecorder, timestamp: bigint): Promise<void> {
   const { registrar } = recorder;
   const { authorization } = await recorder.authorize();
+  const { commitment } = await recorder.sign({ merchant: authorization.wallet });
   const { operator, bounds } = await recorder.programState();
   const { address, code } = signersWithCode["that accepts every signature"];
   const terms = {
@@ -186,6 +188,10 @@ async function enrollOften(recorder: CallRecorder, timestamp: bigint): Promise<v
       step(setBoundsCall(registrar, demo, terms), "deployer"),
       ...enrollments,
       { ...enroll(authorization.merchantRef), rule: "every enrollment of many has a funding of its own" },
+      {
+        ...step(registerCall(registrar, commitment, "0x01")),
+        rule: "a purchase belongs to the last enrollment of many",
+      },
     ],
     { [address]: { code } },
   );

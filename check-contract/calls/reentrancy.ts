@@ -10,6 +10,7 @@ import {
   openProgramCall,
   payBatchCall,
   payCall,
+  payWithPermitCall,
   registerCall,
   revokeFundingCall,
   setBoundsCall,
@@ -64,6 +65,7 @@ export const reentrancyCalls: CallSequence = {
         recorder.call(`${name}() called during a refund shows it`, "operator", collect),
       );
     }
+    await openDuring(recorder, hostile);
     await callTwice(recorder);
   },
 };
@@ -113,6 +115,27 @@ async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
   ];
 }
 
+/** Each of the other functions that transfer tokens must keep its guard until the transfer has ended. */
+async function openDuring(recorder: CallRecorder, hostile: Hostile): Promise<void> {
+  const { registrar, fixture } = recorder;
+  const { operator, commitmentSigner, bounds } = await recorder.programState();
+  const terms = { operator, commitmentSigner, bounds: { ...bounds, validUntil: Number(bounds.validUntil) } };
+  const inner = { name: "openProgram", data: openProgramCall(registrar, opened, terms).data };
+  const [paid = unknown] = hostile.ids;
+  const refunded = hostile.ids.at(-1) ?? unknown;
+  const permit = fixture.signPermit({ value: 1n, deadline: (await recorder.now()) + 1_000n });
+  // The allowance makes the permit, which is one of another token, needless.
+  const outer: [what: string, actor: Actor, call: Call][] = [
+    ["a batch", "buyer", payBatchCall(registrar, [paid], [1n])],
+    ["a payment with a permit", "buyer", payWithPermitCall(registrar, paid, 1n, permit)],
+    ["a refund", "operator", collectRefundCall(registrar, refunded, 1n, hashId("decision"))],
+  ];
+  for (const [what, actor, call] of outer)
+    await callDuring(recorder, hostile, inner, async () =>
+      recorder.call(`in ${what}, openProgram called during a transfer is refused`, actor, call),
+    );
+}
+
 /** The guard against calls from inside a call must end with the call. */
 async function callTwice(recorder: CallRecorder): Promise<void> {
   const { registrar, fixture } = recorder;
@@ -130,9 +153,9 @@ async function callTwice(recorder: CallRecorder): Promise<void> {
     data: openProgramCall(registrar, program, terms).data as Hex,
   }));
   const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [calls] });
-  await recorder.call("two calls in one transaction succeed", "stranger", { to: wallet, data });
-  const recorded = recorder.recorded.at(-1);
-  if (recorded !== undefined) recorded.function = "openProgram";
+  const rule = "two calls in one transaction succeed";
+  await recorder.call(rule, "stranger", { to: wallet, data });
+  recorder.tried("openProgram", rule);
 }
 
 interface Hostile {
@@ -141,7 +164,7 @@ interface Hostile {
   ids: readonly Hex[];
 }
 
-/** Has a merchant register purchases in hostile tokens, one for payments and one for each refund, which the buyer can pay and the merchant can refund. */
+/** Has a merchant register purchases in hostile tokens, one for payments and the others for refunds, which the buyer can pay and the merchant can refund. */
 async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
   const { registrar, fixture } = recorder;
   const token = await fixture.deploy("HostileToken");
@@ -160,7 +183,7 @@ async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
   const refunds = approve(fixture.contracts.funding_source);
   await recorder.call("the merchant lets refunds be drawn", "other_merchant", refunds);
   const ids: Hex[] = [];
-  for (const name of ["paid", ...refundViews]) {
+  for (const name of ["paid", ...refundViews, "refunded"]) {
     const sold = await recorder.sign({ merchant: authorization.wallet, token, salt: hashId(name) });
     const register = registerCall(registrar, sold.commitment, sold.signature);
     await recorder.call("the merchant registers a purchase in them", "other_merchant", register);
@@ -209,7 +232,7 @@ async function callDuring(
     client.readContract({ ...query, functionName: "answer" }),
   ]);
   const view = paymentViews.find((one) => one === name);
-  if (view === undefined) recorder.note("inner call", succeeded ? "succeeded" : describeRefusal(answer));
+  if (view === undefined) recorder.noteInner(succeeded ? "succeeded" : describeRefusal(answer));
   else recorder.note(`${view}() during the transfer`, decodeView(view, succeeded ? answer : null));
 }
 
@@ -221,5 +244,5 @@ function isGuarded(answer: Hex): boolean {
 
 /** Describes why a call from inside a transfer was refused. */
 function describeRefusal(answer: Hex): string {
-  return isGuarded(answer) ? "was refused by a guard" : `reverted with ${revertText(answer)}`;
+  return isGuarded(answer) ? "reverted with an error of a guard" : `reverted with ${revertText(answer)}`;
 }

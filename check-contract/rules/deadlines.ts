@@ -4,6 +4,8 @@ import { accepts, at, type Rule, refuses, registrarCall } from "./rule.ts";
 export const deadlineRules: readonly Rule[] = [
   {
     name: "a payment in the last second of the pay deadline succeeds",
+    withPermit:
+      "a payment in the last second of the pay deadline, which is the permit's deadline too, succeeds",
     async run(fixture) {
       await at(fixture, fixture.purchase.deadlines.pay_deadline);
       return await accepts(fixture, "buyer", fixture.pay(fixture.purchase));

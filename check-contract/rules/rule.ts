@@ -15,6 +15,8 @@ export interface Rule {
   name: string;
   /** Every rule in which the buyer pays one purchase holds with `payWithPermit` too; false where it pays none. */
   pays?: false;
+  /** What the rule says about a payment with a permit, if it is about the permit too. */
+  withPermit?: string;
   /** Null when the contract keeps it, otherwise a sentence. */
   run(fixture: ContractFixture): Promise<Outcome>;
 }
@@ -32,7 +34,7 @@ export async function findBreach(rule: Rule, fixture: ContractFixture): Promise<
 export function ruleWithPermit(rule: Rule): Rule {
   return {
     ...rule,
-    name: `with a permit: ${rule.name}`,
+    name: `with a permit: ${rule.withPermit ?? rule.name}`,
     async run(fixture) {
       fixture.payment = "payWithPermit";
       return await rule.run(fixture);
@@ -58,8 +60,11 @@ export async function refuses(
   const calls = functionOf(call.data);
   const { status, transactionHash: hash } = await fixture.mine(actor, call);
   if (status === "success") {
-    const { cause } = await fixture.sandbox.explain(hash);
-    const failure = `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
+    // The service expects a payment: it was told of no claim.
+    const service = calls?.startsWith("pay")
+      ? ` The service says: ${(await fixture.sandbox.explain(hash)).cause}`
+      : "";
+    const failure = `the contract accepted it (${hash}); it must revert with ${error}.${service}`;
     return { failure, rule: ruleOf(calls, errors[0] ?? ""), calls };
   }
   const { data } = await traceRevert(toNode(fixture.client.request), hash);

@@ -119,6 +119,60 @@ const rareBreaks = {
         "        delete _active[program][msg.sender];\n        _lastRevoked[msg.sender] = block.timestamp;\n",
     },
   ],
+  AsksSignersWithLittleGas: [
+    {
+      source: "        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {",
+      instead: `        bool good;
+        if (signer.code.length == 0) {
+            good = SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature);
+        } else {
+            (bool ok, bytes memory word) =
+                signer.staticcall{gas: 10_000}(abi.encodeWithSelector(0x1626ba7e, digest, signature));
+            good = ok && word.length >= 32 && abi.decode(word, (bytes32)) == bytes32(bytes4(0x1626ba7e));
+        }
+        if (!good) {`,
+    },
+  ],
+  OpensTheGuardBeforeTheDraw: [
+    {
+      source: "        _fundingSource.draw(source.token",
+      instead: "        _entered = 0;\n        _fundingSource.draw(source.token",
+    },
+  ],
+  CutsFundingNumbers: [
+    { source: "            funding: number,", instead: "            funding: uint8(number)," },
+  ],
+  KeepsTheGuard: [{ source: "        _;\n        _entered = 0;\n", instead: "        _;\n" }],
+  CutsSalts: [
+    {
+      source: "keccak256(abi.encode(FUNDING_TYPEHASH, authorization))",
+      instead: `keccak256(
+            abi.encode(
+                FUNDING_TYPEHASH,
+                authorization.program,
+                authorization.merchantRef,
+                authorization.wallet,
+                authorization.token,
+                authorization.cap,
+                authorization.validUntil,
+                uint256(uint128(uint256(authorization.salt)))
+            )
+        )`,
+    },
+  ],
+  EmitsAfterTheDraw: [
+    {
+      source:
+        "        emit RefundCollected(id, beneficiary, decisionHash, ++record.sequence, claimHash, award, collectedTotal);\n",
+      instead: "        ++record.sequence;\n",
+    },
+    {
+      source: "        _fundingSource.draw(source.token, source.wallet, beneficiary, award);\n",
+      instead: `        _fundingSource.draw(source.token, source.wallet, beneficiary, award);
+        emit RefundCollected(id, beneficiary, decisionHash, record.sequence, claimHash, award, collectedTotal);
+`,
+    },
+  ],
   DrawsWithAnyCalldata: [
     {
       source: 'import {FundingSource} from "./FundingSource.sol";\n',

@@ -216,6 +216,42 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, open: a valid enroll by the merchant reverted with AlreadyEnrolled/,
   ],
   [
+    "AsksSignersWithLittleGas",
+    "states/offer with 65 zero bytes for a commitment signer that uses",
+    "a commitment signer with code is asked by its code, and only its magic value is accepted",
+    /^offer, open: the call should have succeeded; it reverted with InvalidSignature/,
+  ],
+  [
+    "OpensTheGuardBeforeTheDraw",
+    "calls: reentrancy/",
+    "a call from inside a transfer is refused",
+    /^the call from inside the transfer should have reverted with an error of a guard; it succeeded/,
+  ],
+  [
+    "CutsFundingNumbers",
+    "calls: many calls/",
+    "the field merchantRef of purchase() has the right value",
+    /^purchase\(0x\w+\)\.merchantRef must be 0x\w+; it is 0x\w+$/,
+  ],
+  [
+    "KeepsTheGuard",
+    "calls: reentrancy/",
+    "two calls in one transaction succeed",
+    /^the call should have succeeded; it reverted with ReentrancyGuardReentrantCall/,
+  ],
+  [
+    "CutsSalts",
+    "deployment",
+    "takes the place of the sandbox's own registrar contract",
+    /^CutsSalts returns other EIP-712 digests than the API from hashFunding\. /,
+  ],
+  [
+    "EmitsAfterTheDraw",
+    "states/collectRefund by the operator",
+    "a call emits its events in the right order",
+    /^offer, paid in part, claimed: the call must emit RefundCollected, Transfer in this order; it emits Transfer, RefundCollected$/,
+  ],
+  [
     "DrawsWithAnyCalldata",
     "calls: draws/",
     "calldata that is not canonical is refused",

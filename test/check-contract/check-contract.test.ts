@@ -70,6 +70,15 @@ test("checks that fail for one cause are one finding, and each other one is its 
   ]);
 });
 
+test("a check that names no rule is a part of a wrong view, which the service reads for each answer", () => {
+  const rule = "the field paid of figures() has the right value";
+  const findings = groupFindings([
+    failed("attack", { failure: "503", calls: "register" }),
+    failed("payment", { failure: "wrong", rule, calls: "pay" }),
+  ]);
+  expect(findings).toMatchObject([{ rule, checks: [{ name: "payment" }, { name: "attack" }] }]);
+});
+
 test("a rule that is broken for both routes is broken for a new purchase", () => {
   const rule = (subject: string) => `${subject} after the deadline is refused`;
   const breach = (subject: string) => ({

@@ -1,4 +1,4 @@
-import { type Breach, ruleOf, wronglyRefused } from "../../breach.ts";
+import { type Breach, wronglyRefused } from "../../breach.ts";
 import type { RecordedCall } from "../../calls/call-recorder.ts";
 import { findCallBreach } from "../../calls/call-sequence.ts";
 import type { ContractFixture } from "../../fixture/contract-fixture.ts";
@@ -71,10 +71,7 @@ function compareOutcomes(
   const { state } = plannedStates[place] ?? {};
   const errors = state === undefined ? [] : call.broken(state);
   const [actualEffect, expectedEffect] = [outcome, wanted].map((one) => effectOf(one, errors, recordings));
-  const name = functionNamed(call);
-  const breach = findCallBreach(recorded(actualEffect, name), recorded(expectedEffect, name));
-  if (breach === null || call.rule === undefined) return breach;
-  return { ...breach, rule: call.rule, includedIn: ruleOf(name, errors[0] ?? "") };
+  return findCallBreach(recorded(call, actualEffect), recorded(call, expectedEffect));
 }
 
 /** Returns the function that the name of a call begins with. */
@@ -90,8 +87,8 @@ function isSame(actual: StateOutcome, expected: StateOutcome): boolean {
   );
 }
 
-function recorded(effect: RecordedCall["effect"] = {}, functionName: string | undefined): RecordedCall {
-  return { rule: "", function: functionName, hash: null, effect };
+function recorded(call: TableCall, effect: RecordedCall["effect"] = {}): RecordedCall {
+  return { rule: call.name, function: functionNamed(call), breaks: call.rule, hash: null, effect };
 }
 
 /** @param errors - the errors that the call may revert with: a call that breaks several rules may be refused for any of them. */

@@ -19,6 +19,11 @@ export const signersWithCode = {
     address: "0x00000000000000000000000000000000000c0de1",
     code: codeWith(pad(magic, { dir: "right" })),
   },
+  "that uses 200,000 gas and accepts every signature": {
+    address: "0x00000000000000000000000000000000000c0de5",
+    // Counts down from 8,000, with 26 gas for each number.
+    code: concatHex(["0x611f405b600190038060035750", codeWith(pad(magic, { dir: "right" }))]),
+  },
   "that answers one": {
     address: "0x00000000000000000000000000000000000c0de2",
     code: codeWith(pad("0x01")),
@@ -32,6 +37,10 @@ export const signersWithCode = {
     code: codeWith(pad(magic, { dir: "right" }), "fd"),
   },
 } as const satisfies { [signer: string]: { address: Hex; code: Hex } };
+
+/** The rule about their signatures. */
+export const askedByCode =
+  "a commitment signer with code is asked by its code, and only its magic value is accepted";
 
 /** A commitment signer with code. */
 export type SignerWithCode = keyof typeof signersWithCode;

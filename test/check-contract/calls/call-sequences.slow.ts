@@ -27,8 +27,8 @@ test("a call reverts on the sandbox's own registrar contract exactly if its rule
 test("every call from inside a token's transfer is refused by the guard against it", () => {
   const during = calls.filter(({ rule }) => rule.endsWith("called during a transfer is refused"));
   const inner = during.map(({ effect }) => effect["inner call"]);
-  // For each function that changes state.
-  expect(inner).toEqual(Array.from({ length: 16 }, () => "was refused by a guard"));
+  // For each function that changes state, and for three more functions that transfer tokens.
+  expect(inner).toEqual(Array.from({ length: 19 }, () => "reverted with an error of a guard"));
 });
 
 test("each rule is broken by an error of its own, in every program, funding, offer, payment, claim and refund", () => {
@@ -114,8 +114,32 @@ test.each([
     { events: [{ emitter: "registrar", event: "Paid" }] },
     'the call must not emit {"emitter":"registrar","topics":["0x12"]} (0xaa)',
   ],
+  [
+    { events: [{ event: "Transfer" }, { event: "Paid" }] },
+    { events: [{ event: "Paid" }, { event: "Transfer" }] },
+    "the call must emit Paid, Transfer in this order; it emits Transfer, Paid (0xaa)",
+  ],
   [{ events: [] }, { events: ["a"] }, "events.0 must be a; it is missing (0xaa)"],
   [{ "figures(0x12)": { paid: "1" } }, { "figures(0x12)": { paid: "1" } }, null],
 ])("the difference between %j and %j is described", (actual, expected, described) => {
   expect(findCallBreach(call(actual), call(expected))?.failure ?? null).toBe(described);
+});
+
+test("a wrong argument of the right error is a rule of its own, whatever function is called", () => {
+  const refused = (remaining: number) =>
+    call({ outcome: `reverted with FundingInsufficient(amount 5, remaining ${remaining})` });
+  const breach = { rule: "the argument remaining of the error FundingInsufficient has the right value" };
+  expect(findCallBreach(refused(20), refused(4))).toMatchObject(breach);
+  const offer = { function: "offer" };
+  expect(findCallBreach({ ...refused(20), ...offer }, { ...refused(4), ...offer })).toMatchObject({
+    ...breach,
+    includedIn: "an offer above what is left of the cap is refused",
+  });
+});
+
+test("events in a wrong order are named as that", () => {
+  const [paid, transfer] = [{ event: "Paid" }, { event: "Transfer" }];
+  expect(findCallBreach(call({ events: [transfer, paid] }), call({ events: [paid, transfer] }))?.rule).toBe(
+    "a call emits its events in the right order",
+  );
 });

@@ -39,7 +39,7 @@ export const payments = define<Payment>(
         })),
       {
         ...pay(amounts.part),
-        name: `${how} in the last second of the pay deadline`,
+        name: `${how} in the last second of the pay deadline${how === "payWithPermit" ? ", which is the permit's too" : ""}`,
         second: ends.pay,
       },
       { ...pay(amounts.part), name: `${how} one second after the pay deadline`, second: ends.pay + 1 },

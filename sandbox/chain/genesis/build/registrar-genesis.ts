@@ -64,9 +64,13 @@ async function requireUsable(
   return fundingSource;
 }
 
-/** Every field differs, so that exchanged fields give another hash. */
-const word = (value: number): Hex => `0x${value.toString(16).padStart(64, "0")}`;
-const account = (value: number): Address => `0x${value.toString(16).padStart(40, "0")}`;
+/** Every field differs, so that exchanged fields give another hash, and has no zero byte, so that a shortened field does too. */
+const bytes = (value: number, length: number): Hex =>
+  `0x${value.toString(16).padStart(2, "0").repeat(length)}`;
+const word = (value: number): Hex => bytes(value, 32);
+const account = (value: number): Address => bytes(value, 20);
+const uint256 = (value: number): bigint => BigInt(word(value));
+const uint64 = (value: number): bigint => BigInt(bytes(value, 8));
 
 const commitment = {
   program: word(1),
@@ -75,11 +79,11 @@ const commitment = {
   buyer: account(4),
   beneficiary: account(5),
   token: account(6),
-  amount: 7n,
+  amount: uint256(7),
   termsHash: word(8),
-  offerDeadline: 9n,
-  payDeadline: 10n,
-  claimDeadline: 11n,
+  offerDeadline: uint64(9),
+  payDeadline: uint64(10),
+  claimDeadline: uint64(11),
   salt: word(12),
 };
 const authorization = {
@@ -87,13 +91,23 @@ const authorization = {
   merchantRef: word(2),
   wallet: account(3),
   token: account(4),
-  cap: 5n,
-  validUntil: 6n,
+  cap: uint256(5),
+  validUntil: uint64(6),
   salt: word(7),
 };
-const claim = { commitment: word(1), beneficiary: account(2), requestedAmount: 3n, reasonHash: word(4) };
+const claim = {
+  commitment: word(1),
+  beneficiary: account(2),
+  requestedAmount: uint256(3),
+  reasonHash: word(4),
+};
 
-async function requireHashes(client: ChainClient, address: Address, name: string): Promise<void> {
+/**
+ * Checks that a deployed registrar contract hashes what wallets sign as the API does.
+ *
+ * @throws SandboxError registrar_unusable
+ */
+export async function requireHashes(client: ChainClient, address: Address, name: string): Promise<void> {
   const domain = registrarDomain(chainId, address);
   const contract = { address, abi: purchaseRegistrarAbi } as const;
   const read = async (hash: Promise<Hex>) => await hash.catch(() => zeroHash);
