@@ -8,6 +8,7 @@ import type { FaultLog } from "./activity/fault-log.ts";
 import type { RefusalLog } from "./activity/refusal-log.ts";
 import type { RequestLog } from "./activity/request-log.ts";
 import type { ChainNode } from "./chain/start-chain.ts";
+import { unloadable } from "./chain/unloadable.ts";
 import { lazyAccess } from "./client/access/lazy-access.ts";
 import { type OpenClientUntil, openApiClient, type SendRequest } from "./client/api-client.ts";
 import { retryPolicy } from "./client/retry-policy.ts";
@@ -38,7 +39,6 @@ import { captureContent, decodeSnapshotParts } from "./snapshots/file/capture-co
 import { requireEqual } from "./snapshots/file/place-state.ts";
 import type { LoadedSnapshot } from "./snapshots/file/snapshot-content.ts";
 import { encodeSnapshot } from "./snapshots/file/snapshot-file.ts";
-import { unloadable } from "./snapshots/file/unloadable.ts";
 import { takeFingerprint } from "./snapshots/fingerprint.ts";
 import { RpcSnapshots } from "./snapshots/rpc-snapshots.ts";
 import { Snapshots } from "./snapshots/snapshot.ts";

@@ -7,7 +7,6 @@ import type { ChainChange } from "../../server/store/chain-changes.ts";
 import { restoreAdvice } from "../../server/store/directory/checked-lines.ts";
 import { inCheckout } from "../lib/package-root.ts";
 import { clearInterval, setInterval } from "../lib/time/timers.ts";
-import { unloadable } from "../snapshots/file/unloadable.ts";
 import { AnvilError } from "./anvil/anvil-error.ts";
 import { ReplaceableAnvil } from "./anvil/replaceable-anvil.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "./anvil/start-anvil.ts";
@@ -33,6 +32,7 @@ import { replay, resumeMining } from "./journal/replay.ts";
 import type { Registrar } from "./registrar/registrar.ts";
 import { Filters } from "./rpc/filters.ts";
 import { ownTerms, type SendingTerms } from "./sending-terms.ts";
+import { unloadable } from "./unloadable.ts";
 
 /** The options of a chain's start. */
 export interface ChainOptions extends EpochOptions {

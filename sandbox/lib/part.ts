@@ -63,7 +63,7 @@ const unusable = "__proto__";
  *
  * Not a CodedError: the load of the file refuses it with `snapshot_refused`.
  */
-export class PartsDifferError extends Error {
+class PartsDifferError extends Error {
   override name = "PartsDifferError";
 }
 

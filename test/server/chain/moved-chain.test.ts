@@ -280,8 +280,8 @@ test("a payment that a reorg takes during the request is not recorded, wherever 
     const paid = await kit.pay(purchase);
     const block = numberToHex(await kit.sandbox.chain.client.getBlockNumber());
     answers = 0;
-    // Whether the request asks once more, after the reorg, which block the payment's height has. What follows the chain's heads asks other things
-    // at the same time.
+    // Whether the request asks once more, after the reorg, which block the payment's height has. The watch of the
+    // chain's heads asks other things at the same time.
     let [isReplaced, isSeen] = [false, false];
     for (const method of methods)
       tampered.change(method, async (answer, parameters) => {

@@ -49,5 +49,4 @@ test.for(nodes)(
       });
     await expectEachEffectOnce(url, description.contracts, ended);
   },
-  600_000,
 );

@@ -34,7 +34,6 @@ export interface Walk {
  * Takes purchases by both routes to their refunds, on a chain with a block each second and through a hostile provider, while the service is
  * killed and the node's newest blocks are replaced, and expects each effect once, on the chain and in the records.
  */
-// Long: one run, in its order.
 export async function walkOnNode({ lifecycles, merchants, seed }: Walk): Promise<void> {
   const node = await startSlowAnvil();
   onTestFinished(node.stop);

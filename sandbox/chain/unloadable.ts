@@ -1,5 +1,5 @@
-import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { anvilVersion } from "./anvil/anvil-binary.ts";
 
 /**
  * The refusal of a snapshot file whose content cannot be loaded, though its checksum is right: it was changed, or Anvil does not load what
