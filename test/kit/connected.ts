@@ -73,7 +73,7 @@ async function startNode(
   };
 }
 
-/** Replaces the newest blocks of an Anvil by empty ones. Their transactions are lost, unless somebody sends them again. */
+/** Replaces the newest blocks of an Anvil by empty ones. Their transactions are lost, until a client sends them again. */
 export async function reorganize({ url }: Pick<StartedNode, "url">, depth: number): Promise<void> {
   const node = toNode(createChainClient(url).request);
   await withoutMining(node, async () => {

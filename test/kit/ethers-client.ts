@@ -4,7 +4,7 @@ import { JsonRpcProvider, keccak256, Wallet } from "ethers";
 
 // Written from the documents that the service publishes, with HTTP and ethers alone: nothing of the project's own code is used.
 
-/** What `sandbox.json` says of a running service. */
+/** The members of `sandbox.json` that a client of a service needs. */
 export interface PublishedService {
   urls: { api: string; rpc: string };
   chain: { chain_id: number };

@@ -42,7 +42,7 @@ export class InjectedWallet {
   chainId: Hex = "0x7a69";
   /** The chains that it knows, by id. */
   readonly chains = new Map<Hex, string>();
-  /** What pages have said of the chains that they asked it to add. */
+  /** The chains that pages asked it to add, as they described them. */
   readonly added: unknown[] = [];
   /** Methods that its owner declines, once each. */
   readonly declines = new Set<string>();
