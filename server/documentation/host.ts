@@ -142,9 +142,11 @@ function resourceBodies(
   operations: readonly Operation[],
 ): { readonly [P in DocumentationPath]: () => string } {
   const { urls } = services.settings;
+  const { programs, chainId } = services.deployment;
   const values = once(() => ({
     ...addressesOf(urls),
-    program: services.deployment.programs[0]?.id ?? "",
+    program: programs[0]?.id ?? "",
+    chain_id: String(chainId),
     api_version: apiVersion,
     docs_version: documentationVersion,
     operations_table: operationsTable(operations),
