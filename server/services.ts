@@ -97,7 +97,7 @@ export interface Settings {
   blockLagSeconds: number;
   accounts: readonly Account[];
   urls: Urls;
-  /** What is known of the chain's network; null for the sandbox's own chain, and for a network that is not known. */
+  /** The name and the currency of the chain's network, for wallets; null for the sandbox's own chain, and for a network that is not known. */
   network: KnownNetwork | null;
   /** The one URL that notifications go to. */
   receiverUrl: string;

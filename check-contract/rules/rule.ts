@@ -15,7 +15,7 @@ export interface Rule {
   name: string;
   /** Every rule in which the buyer pays one purchase holds with `payWithPermit` too; false where it pays none. */
   pays?: false;
-  /** What the rule says about a payment with a permit, if it is about the permit too. */
+  /** The rule in the words for a payment with a permit, if it is about the permit too. */
   withPermit?: string;
   /** Null when the contract keeps it, otherwise a sentence. */
   run(fixture: ContractFixture): Promise<Outcome>;
@@ -60,7 +60,7 @@ export async function refuses(
   const calls = functionOf(call.data);
   const { status, transactionHash: hash } = await fixture.mine(actor, call);
   if (status === "success") {
-    // The service expects a payment: it was told of no claim.
+    // The service expects a payment: it knows of no claim.
     const service = calls?.startsWith("pay")
       ? ` The service says: ${(await fixture.sandbox.explain(hash)).cause}`
       : "";

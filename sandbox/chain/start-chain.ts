@@ -91,7 +91,7 @@ export interface KeptCheckpoint {
 export interface ChainNode extends AsyncDisposable {
   /** Whether it is the sandbox's own chain, which can be mined, reorganized, saved and restored. */
   readonly isOwn: boolean;
-  /** What is known of the network of a node; null for the sandbox's own chain, and for a network that is not known. */
+  /** The name and the currency of a node's network, for wallets; null for the sandbox's own chain, and for a network that is not known. */
   readonly network: KnownNetwork | null;
   /** Has new heads announced until that is closed. @throws AnvilSilentError when the node cannot be reached. */
   watchHeads(watcher: HeadWatcher): Promise<WatchedHeads>;

@@ -465,12 +465,11 @@ export interface components {
         receipts: components["schemas"]["PublicKey"];
       };
     };
-    /** The chain. The epoch distinguishes it from other chains with the same id. */
+    /** The epoch distinguishes chains with the same id. */
     Chain: {
       chain_id: number;
       epoch: components["schemas"]["Hash"];
       rpc_url: string;
-      /** What wallets show of the network; absent for the sandbox's own chain, and for a network that is not known. */
       network?: {
         name: string;
         block_explorer_url: (string | null);

@@ -130,10 +130,14 @@ function resourceBodies(
   operations: readonly Operation[],
 ): { readonly [P in DocumentationPath]: () => string } {
   const { urls } = services.settings;
-  const program = services.deployment.programs[0]?.id ?? "";
+  const { programs, chainId } = services.deployment;
+  const program = programs[0]?.id ?? "";
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
   return {
-    "/portal/docs.md": () => readPage("docs.md", urls).replaceAll(/\bprg_demo\b/g, program),
+    "/portal/docs.md": () =>
+      readPage("docs.md", urls)
+        .replaceAll(/\bprg_demo\b/g, program)
+        .replaceAll("chain id 31337", `chain id ${chainId}`),
     "/portal/capabilities.json": () => json(previewCapabilities(operations, urls)),
     "/portal/examples/purchase.json": () => json(fictionalPurchase(urls.docs)),
     "/portal/schemas/purchase.json": () => json(describeFictionalPurchase(urls.docs)),

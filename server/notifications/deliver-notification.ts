@@ -20,7 +20,7 @@ export const deliverNotification = defineOperation({
   summary: "Deliver a notification",
   description:
     `Attempts up to ${limits.delivery_attempts} signed HTTP deliveries of an outbox event (the oldest undelivered one by default) to the pinned receiver. ` +
-    "Only a 2xx response is a success. Redirects are not followed, and after a 410 there is no further attempt. Pauses between attempts are " +
+    "Only a 2xx response is a success; redirects are not followed; a 410 ends the attempts. Pauses between attempts are " +
     "sandbox time. A request cannot choose another receiver, and a repeated request makes no further attempt.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,

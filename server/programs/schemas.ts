@@ -10,24 +10,22 @@ import {
 /** The chain that the service is bound to. */
 export const chainSchema = z
   .object({
-    chain_id: z.int().meta({ example: 31337 }),
+    chain_id: z.int(),
     epoch: hashSchema,
     rpc_url: z.url(),
     network: z
       .object({
-        name: z.string().meta({ example: "Sepolia" }),
+        name: z.string(),
         block_explorer_url: z.url().nullable(),
         native_currency: z.object({ name: z.string(), symbol: z.string(), decimals: z.int() }),
       })
-      .optional()
-      .meta({
-        description:
-          "What wallets show of the network; absent for the sandbox's own chain, and for a network that is not known.",
-      }),
+      // Absent for the chain of the sandbox, and for a network that is not known.
+      .optional(),
   })
   .meta({
     id: "Chain",
-    description: "The chain. The epoch distinguishes it from other chains with the same id.",
+    example: { chain_id: 31337, epoch: `0x${"5c".repeat(32)}`, rpc_url: "http://127.0.0.1:8545" },
+    description: "The epoch distinguishes chains with the same id.",
   });
 
 /** The contracts that the service is bound to. */

@@ -30,7 +30,7 @@ export const reconcilePurchase = defineOperation({
   summary: "Reconcile payments",
   description:
     "Records every payment in the named transactions, of all purchases that they pay, in one write. If one payment is refused, nothing is recorded. " +
-    "Without hashes, records every payment of this purchase on the chain. Payment receipts that a reorg removed are deleted in the same write.",
+    "Without hashes, records every payment of this purchase on the chain. Receipts that a reorg removed are deleted in the same write.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: false,

@@ -46,10 +46,10 @@ const common = {
 } as const;
 
 const describe = (actions: readonly WalletAction[]) =>
-  "Checks a transaction or a signature in the same way as the program operation, and records it for that operation. " +
+  "Checks a transaction or a signature as the program operation does, and records it for that operation. " +
   `Actions: ${actions.join(", ")}. ` +
   "Only transactions and signatures of the bound wallet are accepted, without a credential. " +
-  "Each is recorded once: a second submission, under any Idempotency-Key, gets the first response.";
+  "Under any Idempotency-Key, a second submission gets the first response.";
 
 const errors = [
   "state_conflict",

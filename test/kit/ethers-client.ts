@@ -137,6 +137,8 @@ export class EthersClient {
   readonly merchant: ProbeWallet;
   readonly buyer: ProbeWallet;
   readonly beneficiary: ProbeWallet;
+  /** The number of writes that are done. */
+  writes = 0;
   #credential = "";
   #merchant = { id: "", wallet_url: "" };
 
@@ -167,11 +169,11 @@ export class EthersClient {
 
   /** Issues a credential. */
   async requestAccess(): Promise<string> {
-    const [account] = this.#service().accounts;
+    const { urls, accounts } = this.#service();
     const { credential } = await this.#post<{ credential: string }>(
-      "/access",
+      `${urls.api}/v1/routing/access`,
       {},
-      { key: account?.key ?? "" },
+      { Authorization: `Bearer ${accounts[0]?.key}` },
     );
     return credential;
   }
@@ -316,23 +318,19 @@ export class EthersClient {
   }
 
   async #write<T>(path: string, body: object): Promise<T> {
-    return await this.#post(`${this.#program.slice(this.#program.indexOf("/programs/"))}${path}`, body, {
-      idempotencyKey: randomUUID(),
-    });
+    const headers = { Authorization: `Bearer ${this.#credential}`, "Idempotency-Key": randomUUID() };
+    const answer = await this.#post<T>(`${this.#program}${path}`, body, headers);
+    this.writes += 1;
+    return answer;
   }
 
-  async #post<T>(
-    path: string,
-    body: object,
-    { key = this.#credential, idempotencyKey }: { key?: string; idempotencyKey?: string },
-  ): Promise<T> {
-    const headers = {
-      Authorization: `Bearer ${key}`,
-      "Content-Type": "application/json",
-      ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
+  async #post<T>(url: string, body: object, headers: Record<string, string>): Promise<T> {
+    const request = {
+      method: "POST",
+      headers: { ...headers, "Content-Type": "application/json" },
+      body: JSON.stringify(body),
     };
-    const request = { method: "POST", headers, body: JSON.stringify(body) };
-    return await this.#ask(async () => await fetch(`${this.#service().urls.api}/v1/routing${path}`, request));
+    return await this.#ask(async () => await fetch(url, request));
   }
 
   /** Sends the identical request until its result is final: after a lost connection, a 202, and a refusal that can be repeated. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { sepolia } from "viem/chains";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { resolvePrograms } from "../../sandbox/options/programs.ts";
 import { deployOn, type StartedNode, startSlowAnvil } from "../kit/connected.ts";
 import { TestKit } from "../kit/test-kit.ts";
 import { openBrowser, type TestBrowser } from "./browser.ts";
@@ -20,10 +21,11 @@ beforeAll(async () => {
   // A chain with the id of a public test network, which wallets know by its name.
   node = await startSlowAnvil(sepolia.id);
   folder = await mkdtemp(join(tmpdir(), "routing-sandbox-"));
-  const { folder: _, ...network } = await deployOn(node.url, {}, folder);
+  const programs = resolvePrograms(["prg_demo", "prg_other"]);
+  const { folder: _, ...network } = await deployOn(node.url, { programs }, folder);
   sandbox = await createSandbox({ network: { ...network, publicRpcUrl: node.url }, confirmations: 2 });
-  browser = await openBrowser([...Object.values(sandbox.description.urls), node.url]);
-});
+  browser = await openBrowser(Object.values(sandbox.description.urls));
+}, 180_000);
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();
   await sandbox.close();
@@ -31,7 +33,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("a browser wallet that does not know the network adds it by name, public URL and block explorer, and pays", async () => {
+test("a browser wallet that does not know the network adds it by name, public URL and block explorer, and pays", {
+  timeout: 180_000,
+}, async () => {
   const { purchase } = await sandbox.given.purchase({ state: "active" });
   const pages = new WalletKit(await TestKit.of(sandbox), browser);
   const wallet = new InjectedWallet(node.url, sandbox.wallets.buyer);
@@ -58,8 +62,9 @@ test("a browser wallet that does not know the network adds it by name, public UR
   expect(await pages.figuresOf(purchase)).toMatchObject({ outstanding: "0" });
 });
 
-test("the explorer names the network and its block explorer, and hides what only the sandbox's own chain can do", async () => {
-  await sandbox.given.purchase({ state: "active" });
+test("the explorer names the network and its block explorer, and hides what only the sandbox's own chain can do", {
+  timeout: 180_000,
+}, async () => {
   const explorer = new ExplorerKit(sandbox, browser);
   const page = await explorer.open();
   await page.getByText(sepolia.name).waitFor();
@@ -72,6 +77,11 @@ test("the explorer names the network and its block explorer, and hides what only
     expect(await controls.getByRole("heading", { name }).count(), name).toBe(0);
   const text = (await controls.locator("main").textContent()) ?? "";
   expect(text).not.toMatch(/travel|reorg|snapshot|mine\b/i);
-  for (const view of ["purchases", "blocks", "merchants", "events", "operations", "refusals"])
-    await (await explorer.open(`#/${view}`)).getByRole("heading", { level: 1 }).waitFor();
+});
+
+test("the guide has the chain id of the node", async () => {
+  const { docs } = sandbox.description.urls;
+  const guide = await (await fetch(`${docs}/portal/docs.md`)).text();
+  expect(guide).toContain(`chain id ${sepolia.id}`);
+  expect(guide).toContain(`"chain_id\\":${sepolia.id},`);
 });

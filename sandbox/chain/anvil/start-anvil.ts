@@ -300,6 +300,6 @@ function canListen(host: string): Promise<boolean> {
   server.listen({ host, port: 0 }, () => server.close(() => resolve(true)));
   return promise;
 }
-/** What Anvil prints about a state that it cannot parse, and about one whose content does not fit together. */
+/** The lines that Anvil prints about a state that it cannot parse, and about one whose content does not fit together. */
 const unloadable = /for '--load-state|failed to load init state/;
 const reasons = /failed to parse json file: "[^\n]*": ([^\n]+)|message: "([^"\n]+)"/;

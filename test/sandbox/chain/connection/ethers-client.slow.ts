@@ -22,9 +22,7 @@ const nodes = [
 
 test.for(nodes)(
   "a client of ethers and HTTP takes both routes from enrollment to refund on $node",
-  {
-    timeout: 600_000,
-  },
+  { timeout: 600_000 },
   async ({ confirmations }) => {
     const url = await opened(confirmations === 1 ? startHardhatNode() : startSlowAnvil());
     const { folder, ...network } = await deployOn(url);

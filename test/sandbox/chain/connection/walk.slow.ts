@@ -4,5 +4,5 @@ import { walkOnNode } from "./walk-on-node.ts";
 test(
   "purchases on a node that is reorganized have each effect once, while the service is killed",
   async () => await walkOnNode({ lifecycles: 6, merchants: 3, seed: 1 }),
-  600_000,
+  900_000,
 );
