@@ -465,7 +465,6 @@ export interface components {
         receipts: components["schemas"]["PublicKey"];
       };
     };
-    /** The epoch distinguishes chains with the same id. */
     Chain: {
       chain_id: number;
       epoch: components["schemas"]["Hash"];

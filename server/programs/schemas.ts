@@ -11,6 +11,7 @@ import {
 export const chainSchema = z
   .object({
     chain_id: z.int(),
+    /** Distinguishes chains with the same id. */
     epoch: hashSchema,
     rpc_url: z.url(),
     network: z
@@ -25,7 +26,6 @@ export const chainSchema = z
   .meta({
     id: "Chain",
     example: { chain_id: 31337, epoch: `0x${"5c".repeat(32)}`, rpc_url: "http://127.0.0.1:8545" },
-    description: "The epoch distinguishes chains with the same id.",
   });
 
 /** The contracts that the service is bound to. */

@@ -29,7 +29,7 @@ export const reconcilePurchase = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/reconcile",
   summary: "Reconcile payments",
   description:
-    "Records every payment in the named transactions, of all purchases that they pay, in one write. If one payment is refused, nothing is recorded. " +
+    "Records every payment in the named transactions, of all purchases that they pay, in one write. If one is refused, none is recorded. " +
     "Without hashes, records every payment of this purchase on the chain. Receipts that a reorg removed are deleted in the same write.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,

@@ -16,13 +16,10 @@ import {
 } from "./check-submission.ts";
 import { signatureErrors } from "./require-signature.ts";
 import {
-  merchantActions,
-  purchaseActions,
   type SubmitMerchantAction,
   type SubmitPurchaseAction,
   submitMerchantActionBody,
   submitPurchaseActionBody,
-  type WalletAction,
   walletSubmissionSchema,
 } from "./schemas.ts";
 import {
@@ -45,10 +42,9 @@ const common = {
   events: ["wallet.submitted"],
 } as const;
 
-const describe = (actions: readonly WalletAction[]) =>
+const description =
   "Checks a transaction or a signature as the program operation does, and records it for that operation. " +
-  `Actions: ${actions.join(", ")}. ` +
-  "Only transactions and signatures of the bound wallet are accepted, without a credential. " +
+  "Only those of the bound wallet are accepted, without a credential. " +
   "Under any Idempotency-Key, a second submission gets the first response.";
 
 const errors = [
@@ -64,7 +60,7 @@ export const submitMerchantWalletAction = defineOperation({
   id: "submitMerchantWalletAction",
   path: "/wallet/{program}/merchant/{id}",
   summary: "Submit a wallet action of a merchant",
-  description: describe(merchantActions),
+  description,
   body: submitMerchantActionBody,
   errors,
   handle: async (context) => await record("merchant", context, checkMerchantSubmission),
@@ -76,7 +72,7 @@ export const submitPurchaseWalletAction = defineOperation({
   id: "submitPurchaseWalletAction",
   path: "/wallet/{program}/purchase/{id}",
   summary: "Submit a wallet action of a purchase",
-  description: describe(purchaseActions),
+  description,
   body: submitPurchaseActionBody,
   errors: [...errors, "claim_window_closed"],
   handle: async (context) => await record("purchase", context, checkPurchaseSubmission),
