@@ -10,7 +10,7 @@ import { describeError, toProblem } from "../http/answers/to-problem.ts";
 import type { Operation } from "../http/operation.ts";
 import { requestNames } from "../http/request/request-id.ts";
 import { apiVersion, documentationVersion } from "../http/versions.ts";
-import { escapeMarkup } from "../lib/escape-markup.ts";
+import { escapeMarkup } from "../lib/escape-controls.ts";
 import { once } from "../lib/once.ts";
 import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
 import { referencePath } from "../pages/api-pages.ts";
