@@ -56,14 +56,15 @@ async function reuse(merchant: Merchant, plan: MerchantPlan, actors: GivenActors
   }
   const wallet = actors.wallets[plan.wallet];
   // A call that ended early has left it to be confirmed.
-  const confirmed = merchant.status === "pending" ? await confirm(merchant, wallet, actors) : merchant;
+  const confirmed =
+    merchant.status === "pending" ? await confirmEnrollment(merchant, wallet, actors) : merchant;
   if (plan.state !== "funded" || BigInt(funding.allowance) >= BigInt(funding.remaining)) return confirmed;
   succeed(await wallet.fund(merchant));
   return (await actors.merchants.byId(id)) ?? confirmed;
 }
 
 /** Confirms the enrollment of a merchant whose wallet has enrolled. */
-async function confirm(
+async function confirmEnrollment(
   merchant: Merchant,
   wallet: TestWallet,
   { api, chain }: GivenActors,
