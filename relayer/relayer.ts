@@ -3,6 +3,7 @@ import { type OutcomeUnknownError, RelayOperationUnknownError } from "./errors.t
 import { HeldError } from "./faults/fault-effects.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./journal/gas-budget.ts";
 import {
+  attemptKey,
   operationId,
   operationLock,
   type RelayOperation,
@@ -12,11 +13,11 @@ import type { RelayOperationPage } from "./journal/relayer-journal.ts";
 import { atOneTime, readTime } from "./journal/timestamp.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { readChainIdentity } from "./node/chain-epoch.ts";
-import { type Head, readNextBlockTime, toNode } from "./node/node.ts";
+import { type Head, readHeadBlock, readNextBlockTime, toNode } from "./node/node.ts";
 import { abandon, resume } from "./recovery/abandon.ts";
+import { findReorged } from "./recovery/find-reorged.ts";
 import { follow, observe, readNow, unknownOutcomes } from "./recovery/follow.ts";
 import { HeadTrail, type SeenHead } from "./recovery/head-trail.ts";
-import { recover } from "./recovery/recover.ts";
 import { accept, acceptAgain, type RelayIntent } from "./submission/accept-attempt.ts";
 import { drive, driveLocked } from "./submission/drive.ts";
 import {
@@ -199,4 +200,27 @@ async function advance(context: RelayerContext, id: string): Promise<RelayOperat
   const operation = await context.journal.read(id);
   if (!operation) throw new RelayOperationUnknownError(id);
   return driveLocked(context, operation, "after_sending");
+}
+
+/**
+ * Takes up what an earlier process left: first every claimed nonce in order, from transaction receipts to rebroadcast, then what was
+ * only accepted. Operations of another epoch are left alone.
+ */
+async function recover(context: RelayerContext): Promise<void> {
+  const { epoch } = await readChainIdentity(context);
+  const unsettled = (await context.journal.unsettled()).filter((operation) => operation.epoch === epoch);
+  // Settled operations can be among these: a reorg may have removed their blocks while the relayer was not running.
+  const head = await readHeadBlock(context.node);
+  const elsewhere = await findReorged(context, epoch, await context.trail.fork(context.node, head));
+
+  const found = new Map([...unsettled, ...elsewhere].map((attempt) => [attemptKey(attempt), attempt]));
+  const inOrder = [...found.values()].sort(byNonce);
+  for (const attempt of inOrder) await driveLocked(context, attempt, "never");
+  await Promise.all(inOrder.map((attempt) => driveLocked(context, attempt, "always")));
+}
+
+// Without a nonce last: they will claim higher ones.
+function byNonce(left: RelayOperationRecord, right: RelayOperationRecord): number {
+  const order = (left.nonce ?? Number.MAX_SAFE_INTEGER) - (right.nonce ?? Number.MAX_SAFE_INTEGER);
+  return order === 0 ? left.sequence - right.sequence : order;
 }

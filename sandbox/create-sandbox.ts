@@ -2,7 +2,7 @@ import { type Hex, isHash, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { messageOf } from "../protocol/coded-error.ts";
 import type { Relayer } from "../relayer/relayer.ts";
-import type { KeyUse } from "../server/keys/key-use.ts";
+import type { KeyUse } from "../server/keys/key-ring.ts";
 import { receiveNotification } from "../server/notifications/receive-notification.ts";
 import type { Store } from "../server/store/store.ts";
 import type { RequestLog } from "./activity/request-log.ts";

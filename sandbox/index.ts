@@ -2,7 +2,7 @@
 export { FaultInvalidError, RelayerError } from "../relayer/errors.ts";
 export type { Log } from "../server/services.ts";
 export { AnvilError, type AnvilErrorCode } from "./chain/anvil/anvil-error.ts";
-export { ClockError } from "./chain/clock/clock-error.ts";
+export { ClockError } from "./chain/clock/duration.ts";
 export { GenesisError, type GenesisErrorCode } from "./chain/genesis/genesis-error.ts";
 export type { WalletName } from "./chain/genesis/roles.ts";
 export type { DecisionExplanation } from "./explain/decisions/decision-explanation.ts";

@@ -2,7 +2,7 @@ import { Mutex } from "async-mutex";
 import type { LocalAccount } from "viem";
 import { CodedError, messageOf } from "../protocol/coded-error.ts";
 import { AbortController, AbortSignal } from "../protocol/globals.ts";
-import type { KeyUse } from "../server/keys/key-use.ts";
+import type { KeyUse } from "../server/keys/key-ring.ts";
 import { once } from "../server/lib/once.ts";
 import type { FaultLog } from "./activity/fault-log.ts";
 import type { RefusalLog } from "./activity/refusal-log.ts";

@@ -45,13 +45,13 @@ export function logsCommand(terminal: Terminal): Command {
       const { data } = await readRequests(flags, { limit: String(limit) });
       const requests = data.toReversed();
       for (const request of requests) print(terminal, flags, request, describe(request));
-      if (flags.follow) await follow(terminal, flags, requests.at(-1)?.number ?? 0);
+      if (flags.follow) await followRequests(terminal, flags, requests.at(-1)?.number ?? 0);
       else if (requests.length === 0 && !flags.json) terminal.stderr.write("No request matches.\n");
     });
 }
 
 /** Prints requests as they are answered, until Ctrl-C or the end of the sandbox. */
-async function follow(terminal: Terminal, flags: LogsFlags, printedUpTo: number): Promise<void> {
+async function followRequests(terminal: Terminal, flags: LogsFlags, printedUpTo: number): Promise<void> {
   const changes = await fetchControl(flags.dataDir, "GET", "/stream");
   const reader = changes.body?.getReader();
   void interruption(terminal).then(async () => await reader?.cancel());

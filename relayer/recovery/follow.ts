@@ -11,11 +11,10 @@ import {
 import { readChainIdentity } from "../node/chain-epoch.ts";
 import { type Head, readHead, readHeadBlock } from "../node/node.ts";
 import { findTransactionReceipt } from "../submission/await-receipt.ts";
-import { driveLocked, type WaitMode } from "../submission/drive.ts";
+import { asBroadcast, driveLocked, type WaitMode } from "../submission/drive.ts";
 import { readRelayOperation } from "../submission/earlier-attempts.ts";
 import { asConfirmed, asMined } from "../submission/settle.ts";
 import { findReorged, isBlockOnChain } from "./find-reorged.ts";
-import { asBroadcast } from "./undo-settlement.ts";
 
 /**
  * Looks at everything that a new head may have changed, and sends again what the node lacks.

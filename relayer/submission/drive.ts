@@ -4,6 +4,7 @@ import { sameAddress } from "../../protocol/values/same-address.ts";
 import type { RelayerContext } from "../context.ts";
 import { RelayOperationUnknownError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
 import { HeldError, nodeOf, reach } from "../faults/fault-effects.ts";
+import { reservationOf, writeWithBudget } from "../journal/gas-budget.ts";
 import {
   type AttemptName,
   attemptKey,
@@ -14,7 +15,6 @@ import {
 import { atOneTime, readTime, timestamp } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { askNode, knowsTransaction, type Node, readNextBlockTime, readNonce, sendRaw } from "../node/node.ts";
-import { undoSettlement } from "../recovery/undo-settlement.ts";
 import {
   awaitTransactionReceipt,
   findTransactionReceipt,
@@ -276,4 +276,32 @@ async function queuedHashes(node: Node, from: Address): Promise<Set<string> | nu
   const { queued } = pool;
   const own = Object.entries(queued).filter(([address]) => sameAddress(address, from));
   return new Set(own.flatMap(([, waiting]) => Object.values(waiting).map(({ hash }) => hash)));
+}
+
+/** Takes an operation back to `broadcast` and reverses its settlement: a reorg has removed the block of its transaction. */
+function undoSettlement(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  return writeWithBudget(context, operation, operation.program, () => asBroadcast(operation));
+}
+
+/** Returns an operation whose transaction waits for a block again. */
+export function asBroadcast(operation: RelayOperationRecord): RelayOperationRecord {
+  return {
+    ...operation,
+    status: "broadcast",
+    status_reason: "reorged",
+    error: null,
+    transactions: operation.transactions.map((transaction) => ({ ...transaction, outcome: "broadcast" })),
+    gas_used: null,
+    cost_wei: null,
+    reserved_wei: reservationOf(BigInt(operation.gas_limit), BigInt(operation.max_fee_per_gas)).toString(),
+    block_number: null,
+    block_hash: null,
+    confirmations: 0,
+    reorg_count: operation.reorg_count + 1,
+    mined_at: null,
+    confirmed_at: null,
+  };
 }

@@ -1,7 +1,6 @@
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { Services } from "../../server/services.ts";
-import { openEphemeralStore } from "../../server/store/journaled/ephemeral-store.ts";
-import type { JournaledStore } from "../../server/store/journaled/journaled-store.ts";
+import { type JournaledStore, openEphemeralStore } from "../../server/store/journaled/journaled-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { ChainNode } from "../chain/start-chain.ts";

@@ -4,8 +4,7 @@ import { z } from "zod";
 import { CodedError } from "../../protocol/coded-error.ts";
 import { URL } from "../../protocol/globals.ts";
 import { connectDirect } from "../lib/http/direct/connect-direct.ts";
-import { endsWithin } from "../lib/time/deadline.ts";
-import { abortAfter } from "../lib/time/timers.ts";
+import { abortAfter, endsWithin } from "../lib/time/timers.ts";
 import { type ControlledSandbox, defineControl } from "./operation.ts";
 
 /** More undelivered events than these are not counted. */

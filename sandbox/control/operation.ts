@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Json } from "../../protocol/values/json.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { Gate } from "../../server/http/gate.ts";
-import type { KeyUse } from "../../server/keys/key-use.ts";
+import type { KeyUse } from "../../server/keys/key-ring.ts";
 import type { Services } from "../../server/services.ts";
 import type { Metrics } from "../activity/metrics.ts";
 import type { ChainNode } from "../chain/start-chain.ts";

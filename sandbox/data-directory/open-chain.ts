@@ -13,7 +13,7 @@ import { type ChainNode, makeAgain, startChain } from "../chain/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
-import { endsWithin } from "../lib/time/deadline.ts";
+import { endsWithin } from "../lib/time/timers.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import { placeState } from "../snapshots/file/place-state.ts";

@@ -3,11 +3,11 @@ import { hashId } from "../../protocol/values/id.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import { initialBalances } from "../chain/genesis/roles.ts";
 import type { components } from "../client/api-client.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
-import type { TestWallet } from "../wallets/test-wallet.ts";
+import type { SentCall, TestWallet } from "../wallets/test-wallet.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import { invalidOption, type MerchantPlan, type PurchasePlan } from "./options.ts";
-import { succeed } from "./succeed.ts";
 
 type Merchant = components["schemas"]["Merchant"];
 
@@ -56,14 +56,15 @@ async function reuse(merchant: Merchant, plan: MerchantPlan, actors: GivenActors
   }
   const wallet = actors.wallets[plan.wallet];
   // A call that ended early has left it to be confirmed.
-  const confirmed = merchant.status === "pending" ? await confirm(merchant, wallet, actors) : merchant;
+  const confirmed =
+    merchant.status === "pending" ? await confirmEnrollment(merchant, wallet, actors) : merchant;
   if (plan.state !== "funded" || BigInt(funding.allowance) >= BigInt(funding.remaining)) return confirmed;
   succeed(await wallet.fund(merchant));
   return (await actors.merchants.byId(id)) ?? confirmed;
 }
 
 /** Confirms the enrollment of a merchant whose wallet has enrolled. */
-async function confirm(
+async function confirmEnrollment(
   merchant: Merchant,
   wallet: TestWallet,
   { api, chain }: GivenActors,
@@ -128,5 +129,18 @@ export function walletOf({ id, wallet }: Merchant, wallets: TestWallets): TestWa
     id,
     `has the wallet ${wallet}, whose key the sandbox does not have`,
     "Pass a merchant of one of its wallets.",
+  );
+}
+
+/**
+ * Returns what a wallet sent, when it took effect.
+ *
+ * @throws SandboxError given_refused when it reverted.
+ */
+export function succeed<T extends SentCall>(sent: T): T {
+  if (sent.receipt.status === "success") return sent;
+  throw new SandboxError(
+    "given_refused",
+    `The transaction ${sent.transaction_hash} of ${sent.receipt.from}, ${sent.call.function}, reverted${sent.revert === null ? "" : ` with ${sent.revert}`}. See routing-sandbox explain ${sent.transaction_hash}.`,
   );
 }

@@ -5,9 +5,8 @@ import { type components, unwrap } from "../client/api-client.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import type { ProgramApi } from "./actors/program-api.ts";
-import { fundAward, merchantOf, walletOf } from "./give-merchant.ts";
+import { fundAward, merchantOf, succeed, walletOf } from "./give-merchant.ts";
 import { invalidOption, type PurchasePlan, requireOtherThan } from "./options.ts";
-import { succeed } from "./succeed.ts";
 
 type Schemas = components["schemas"];
 type Merchant = Schemas["Merchant"];

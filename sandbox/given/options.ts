@@ -13,8 +13,7 @@ import {
   referenceSchema,
   unixTimeSchema,
 } from "../../server/http/schemas/primitives.ts";
-import { meantName } from "../../server/lib/meant-name.ts";
-import { orList } from "../../server/lib/wording.ts";
+import { meantName, orList } from "../../server/lib/wording.ts";
 import { type WalletName, walletNames } from "../chain/genesis/roles.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { errorBelow, GivenInvalidError } from "./given-invalid-error.ts";

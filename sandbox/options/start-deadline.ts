@@ -3,8 +3,7 @@ import { AbortController } from "../../protocol/globals.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
 import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import { unlessAborted } from "../lib/time/deadline.ts";
-import { clearTimeout, setTimeout } from "../lib/time/timers.ts";
+import { clearTimeout, setTimeout, unlessAborted } from "../lib/time/timers.ts";
 
 /** Ends a start that takes too long: whatever it waits for, and whatever it has opened. */
 export class StartDeadline {

@@ -1,5 +1,5 @@
 import type { Mutex } from "async-mutex";
-import { findUndelivered } from "../../server/notifications/outbox/find-undelivered.ts";
+import { findUndelivered } from "../../server/notifications/outbox/deliver-event.ts";
 import type { Services } from "../../server/services.ts";
 import type { components } from "../client/api-client.ts";
 import type { ProgramApi } from "../given/actors/program-api.ts";

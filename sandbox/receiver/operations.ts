@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Problem } from "../../server/errors/problem.ts";
-import { keyUses } from "../../server/keys/key-use.ts";
+import { keyUses } from "../../server/keys/key-ring.ts";
 import { defineControl } from "../control/operation.ts";
 import { arrivalSchema } from "./arrival.ts";
 import { keptArrivals } from "./receiver.ts";

@@ -10,7 +10,7 @@ import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { fetchDirect } from "../lib/http/direct/fetch-direct.ts";
 import { ownState, type Part } from "../lib/part.ts";
-import { endsWithin } from "../lib/time/deadline.ts";
+import { endsWithin } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import { DeliveryRecorder } from "./delivery-recorder.ts";

@@ -3,7 +3,7 @@ import { AbortSignal } from "../../protocol/globals.ts";
 import { ChainUnavailableError } from "../../server/chain/chain-reader.ts";
 import type { Deliver, Services } from "../../server/services.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
-import { ClockError } from "../chain/clock/clock-error.ts";
+import { ClockError } from "../chain/clock/duration.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import { deliverTo } from "../lib/http/deliver.ts";
 import { crashProcess } from "../lib/processes/processes.ts";

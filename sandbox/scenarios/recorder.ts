@@ -16,11 +16,10 @@ import type { SandboxSettings } from "../options/settings.ts";
 import { catchUp } from "../service/catch-up.ts";
 import { ownAccounts } from "../service/keys.ts";
 import { takeFingerprint } from "../snapshots/fingerprint.ts";
-import { describeEnd } from "./describe-end.ts";
 import { describeRequest, readBearer } from "./describe-request.ts";
 import { readNewestBlock, readSteps, type SeenBlock } from "./read-steps.ts";
 import { requireFresh } from "./require-fresh.ts";
-import { blockName, type Scenario, type Step } from "./scenario.ts";
+import { blockName, describeEnd, type Scenario, type Step } from "./scenario.ts";
 import { lostAnswer, watchAnswer } from "./watch-answer.ts";
 
 interface Recording {

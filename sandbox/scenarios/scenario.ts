@@ -3,6 +3,7 @@ import { jsonSchema } from "../../server/http/schemas/primitives.ts";
 import { mostBlocks } from "../chain/clock/mining-limits.ts";
 import { confirmationsSchema, seedSchema } from "../options/defaults.ts";
 import { accountsSchema, programsSchema } from "../options/programs.ts";
+import type { Fingerprint } from "../snapshots/fingerprint.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
 const title = z.string().min(1);
@@ -116,4 +117,9 @@ export type ScenarioEnd = NonNullable<Scenario["end"]>;
 /** A block as steps name it. */
 export function blockName({ number, hash }: { number: bigint | number; hash: string }): string {
   return `${number} ${hash}`;
+}
+
+/** Returns the final state of a sandbox, as a scenario ends with it. */
+export function describeEnd({ digest, epoch, block, journal, store }: Fingerprint): ScenarioEnd {
+  return { epoch, block: blockName(block), state_root: block.state_root, journal, store, digest };
 }

@@ -6,7 +6,7 @@ import { recordDueRefund } from "../../server/refunds/record-due-refund.ts";
 import { type RelayerJournalStore, relayerJournal } from "../../server/store/stored-relayer-journal.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { crashProcess } from "../lib/processes/processes.ts";
-import { sharedReading } from "../lib/reading/shared-reading.ts";
+import { sharedReading } from "../lib/reading.ts";
 import { wait } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import type { SandboxSettings } from "../options/settings.ts";

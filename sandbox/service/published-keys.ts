@@ -1,6 +1,5 @@
 import { Mutex } from "async-mutex";
-import type { KeyRing } from "../../server/keys/key-ring.ts";
-import { type KeyUse, keyUses } from "../../server/keys/key-use.ts";
+import { type KeyRing, type KeyUse, keyUses } from "../../server/keys/key-ring.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxDescription } from "../options/description.ts";
 import { describeRotating } from "./describe-sandbox.ts";

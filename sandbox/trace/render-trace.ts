@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { toChainTimestamp } from "../../protocol/values/time.ts";
 import { renderTemplate } from "../../server/documentation/render-template.ts";
-import { escapeMarkup } from "../../server/lib/escape-markup.ts";
+import { escapeMarkup } from "../../server/lib/escape-controls.ts";
 import { once } from "../../server/lib/once.ts";
 import { readAsset } from "../../server/pages/assets.ts";
 import type { TraceData, TraceEntry, TraceFailure, TraceView } from "./trace-view.ts";

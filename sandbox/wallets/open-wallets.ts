@@ -1,6 +1,5 @@
 import type { LocalAccount } from "viem";
-import { meantName } from "../../server/lib/meant-name.ts";
-import { orList } from "../../server/lib/wording.ts";
+import { meantName, orList } from "../../server/lib/wording.ts";
 import { nameWallets } from "../chain/genesis/named-wallets.ts";
 import { type WalletName, walletNames } from "../chain/genesis/roles.ts";
 import type { ChainNode } from "../chain/start-chain.ts";

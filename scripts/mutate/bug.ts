@@ -1,11 +1,11 @@
 // biome-ignore lint/suspicious/noExplicitAny: a bug is planted as text, into code of every type
 type Anything = any;
 
-/** One bug to plant. It names what it breaks by its export, so that it outlives a move or a new wording of the code. */
+/** One bug to plant. It names the declaration that it breaks, so that it outlives a move or a new wording of the code. */
 export interface Bug {
   /** One sentence that states the rule that is broken. */
   rule: string;
-  /** An exported function or constant, or a method as `Class.method`. */
+  /** A function or constant at the top of a file, or a method as `Class.method`. */
   of: string;
   /**
    * Returns the replacement of the original, which it is given. Its text is planted: apart from the original it can only use what

@@ -24,9 +24,9 @@ export function readSources(checkout: string): Sources {
 }
 
 /**
- * Plants a bug in the one file that exports what it is of.
+ * Plants a bug in the one file that declares what it is of, exported or not.
  *
- * @throws Error when no file exports it, or several do.
+ * @throws Error when no file declares it, or several do.
  */
 export function plant({ rule, of, bug }: Pick<Bug, "rule" | "of" | "bug">, sources: Sources): Planted {
   const [name = "", method] = of.split(".");
@@ -38,23 +38,22 @@ export function plant({ rule, of, bug }: Pick<Bug, "rule" | "of" | "bug">, sourc
   const [planted, ...others] = found;
   const broken = `The planted bug "${rule}" is of ${of}`;
   if (planted === undefined)
-    throw new Error(`${broken}, which no source file exports. Name the export that has the rule now.`);
+    throw new Error(`${broken}, which no source file declares. Name what has the rule now.`);
   if (others.length > 0)
     throw new Error(
-      `${broken}, which several source files export: ${found.map(({ file }) => file).join(", ")}. Name an export of one file.`,
+      `${broken}, which several source files declare: ${found.map(({ file }) => file).join(", ")}. Name what one file declares.`,
     );
   // Throws unless the bug is JavaScript.
   parseAst(planted.source, { lang: "ts" });
   return planted;
 }
 
-/** Returns a source with the bug in place of an export; null when it does not have this export. */
+/** Returns a source with the bug in place of a declaration; null when it does not have it. */
 function plantIn(source: string, name: string, method: string | undefined, bug: string): string | null {
   const edits: { start: number; end: number; text: string }[] = [];
   let appended = "";
   for (const statement of parseAst(source, { lang: "ts" }).body) {
-    if (statement.type !== "ExportNamedDeclaration") continue;
-    const { declaration } = statement;
+    const declaration = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
     if (declaration?.type === "FunctionDeclaration" || declaration?.type === "TSDeclareFunction") {
       if (declaration.id?.name !== name || method !== undefined) continue;
       edits.push({ start: statement.start, end: declaration.start, text: "" });

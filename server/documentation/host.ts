@@ -9,7 +9,7 @@ import { sendAnswer } from "../http/answers/send.ts";
 import { describeError, toProblem } from "../http/answers/to-problem.ts";
 import type { Operation } from "../http/operation.ts";
 import { requestNames } from "../http/request/request-id.ts";
-import { escapeMarkup } from "../lib/escape-markup.ts";
+import { escapeMarkup } from "../lib/escape-controls.ts";
 import { once } from "../lib/once.ts";
 import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
 import { referencePath } from "../pages/api-pages.ts";

@@ -2,7 +2,6 @@ import { type Ed25519Key, ed25519Key } from "../../protocol/signatures/ed25519.t
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { type WebhookKeys, webhookSecret } from "../../protocol/signatures/webhook.ts";
 import { type Store, StoreConflictError } from "../store/store.ts";
-import { type KeyUse, keyUses } from "./key-use.ts";
 
 /** The number of times that a rotation starts over when another one came first. */
 const conflictRetries = 8;
@@ -110,3 +109,9 @@ export class KeyRing {
 function ofGeneration(purpose: string, generation: number): string {
   return generation === 1 ? purpose : `${purpose}/${generation}`;
 }
+
+/** The uses of the keys that rotate; `reviewer` means the designated reviewers of all programs. */
+export const keyUses = ["notifications", "receipts", "reviewer"] as const;
+
+/** The use of a key that rotates. */
+export type KeyUse = (typeof keyUses)[number];

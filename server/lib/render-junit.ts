@@ -1,5 +1,4 @@
-import { escapeLines } from "./escape-controls.ts";
-import { escapeMarkup } from "./escape-markup.ts";
+import { escapeLines, escapeMarkup } from "./escape-controls.ts";
 
 /** One test of a report. */
 export interface JunitCase {

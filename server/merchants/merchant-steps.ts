@@ -4,7 +4,7 @@ import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
-import { assertInTime } from "../purchases/assert-in-time.ts";
+import { assertInTime } from "../purchases/deadlines.ts";
 import { type Cause, sayRemedy, sayWrong } from "../reverts/cause.ts";
 import type { Services } from "../services.ts";
 import { findMerchant, findMerchantId } from "../store/records/find.ts";

@@ -5,9 +5,8 @@ import { defineOperation } from "../http/operation.ts";
 import { answerUnchanged } from "../http/outcome.ts";
 import type { Services } from "../services.ts";
 import type { EventRecord } from "../store/records.ts";
-import { deliverEvent } from "./outbox/deliver-event.ts";
+import { deliverEvent, findUndelivered } from "./outbox/deliver-event.ts";
 import { mayAttempt } from "./outbox/delivery-attempts.ts";
-import { findUndelivered } from "./outbox/find-undelivered.ts";
 import { deliverNotificationBody, notificationDeliverySchema } from "./schemas.ts";
 import { viewDeliveryReceipt, viewNotification } from "./views.ts";
 

@@ -5,7 +5,7 @@ import { limits, limitTexts } from "../http/limits.ts";
 import { defineOperation } from "../http/operation.ts";
 import type { DeliveryReceiptRecord } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
-import { issueDeliveryReceipt } from "./outbox/issue-delivery-receipt.ts";
+import { issueDeliveryReceipt } from "./outbox/deliver-event.ts";
 import { acceptedReceiptSchema, eventSchema } from "./schemas.ts";
 import { viewAcceptedDeliveryReceipt } from "./views.ts";
 

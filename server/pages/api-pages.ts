@@ -1,8 +1,7 @@
 import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
 import { apiVersion, documentationVersion } from "../http/versions.ts";
 import type { Urls } from "../services.ts";
-import type { Page } from "./page.ts";
-import type { Pages } from "./page-routes.ts";
+import type { Page, Pages } from "./page-routes.ts";
 
 /**
  * The path of the interactive reference: on the API host, so that requests that it tries have the page's own origin.

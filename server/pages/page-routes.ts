@@ -1,9 +1,13 @@
-import express, { type Request, type Router } from "express";
+import type { Request, Router } from "express";
+import express from "express";
+import { renderTemplate } from "../documentation/render-template.ts";
 import { Problem } from "../errors/problem.ts";
+import type { Answer } from "../http/answers/answer.ts";
 import { sendAnswer } from "../http/answers/send.ts";
+import { escapeMarkup } from "../lib/escape-controls.ts";
 import type { Services, Urls } from "../services.ts";
-import { answerAsset } from "./assets.ts";
-import { answerPage, type Page } from "./page.ts";
+import { answerAsset, withEtag } from "./assets.ts";
+import { type PagePermissions, pageHeaders } from "./security-headers.ts";
 import { urlsAt } from "./urls-at.ts";
 
 /** The pages of one host. */
@@ -63,4 +67,20 @@ function refuseMethod(): never {
   throw new Problem("method_not_allowed", "Pages are read-only. Use GET or HEAD.", {
     headers: { Allow: "GET, HEAD" },
   });
+}
+
+/** A page: a file of portal/ and what it is filled in with. */
+export interface Page extends PagePermissions {
+  /** Below portal/, as in `wallet/page.html`. */
+  file: string;
+  /** Texts for its `{{name}}`s; markup in them is shown as text. */
+  values?: { readonly [name: string]: string };
+}
+
+/** Answers a page under its strict Content-Security-Policy, with an ETag. */
+function answerPage(page: Page, ifNoneMatch: string | undefined): Answer {
+  const { file, values = {} } = page;
+  const escaped = Object.entries(values).map(([name, value]) => [name, escapeMarkup(value)]);
+  const body = renderTemplate(file, Object.fromEntries(escaped));
+  return withEtag({ status: 200, body, headers: pageHeaders(page) }, ifNoneMatch);
 }

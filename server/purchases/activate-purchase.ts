@@ -1,14 +1,17 @@
 import { offerCall } from "../../protocol/call.ts";
-import { toJson } from "../../protocol/values/json.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import { type Json, toJson } from "../../protocol/values/json.ts";
+import { toChainSeconds, toTimestamp } from "../../protocol/values/time.ts";
 import type { RelayIntent } from "../../relayer/relayer.ts";
 import { expectOffer } from "../binding/expectations.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { markUnlessUsed } from "../binding/used-transactions.ts";
+import type { ChainProgram, ChainRevert } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../chain/deployment.ts";
 import { Problem } from "../errors/problem.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
-import { refusalOfUnenrolled } from "../merchants/merchant-steps.ts";
+import { assertCovered, refusalOfUnenrolled } from "../merchants/merchant-steps.ts";
 import { findRelayOperation, isRecorded, isUnderWay, type Relayed, relayBound } from "../relay/relay.ts";
 import type { Services } from "../services.ts";
 import { findParts, findPurchase, readOnChain } from "../store/records/find.ts";
@@ -16,11 +19,78 @@ import { updatePurchase } from "../store/records/update-purchase.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { commitmentOf } from "./commitment-of.ts";
-import { assertOfferable, beginOfferBounds, refusalOfOffer } from "./offer-bounds.ts";
+import { assertInTime, offerableUntil } from "./deadlines.ts";
 import { assertRoute, assertStep } from "./purchase-steps.ts";
 import { activatePurchaseBody, activationSchema } from "./schemas.ts";
 import { activatedRecord, currentPurchase } from "./status-after-reorg.ts";
 import { viewPurchase } from "./views.ts";
+
+/** Begins the reads of {@link assertOfferable}. */
+function beginOfferBounds(
+  { program: id, merchant: wallet }: PurchaseRecord,
+  { chain }: Services,
+): Promise<unknown>[] {
+  const program = hashId(id);
+  return [chain.program(program), chain.nextTime(), chain.enrolledAs({ program, wallet })];
+}
+
+/** Refuses what the contract would refuse in the next block, before the relayer reserves anything. */
+async function assertOfferable(purchase: PurchaseRecord, services: Services): Promise<void> {
+  const { chain } = services;
+  const [state, timestamp] = await Promise.all([chain.program(hashId(purchase.program)), chain.nextTime()]);
+  assertInTime("deadline_passed", "offer", offerableUntil(purchase), timestamp);
+  await assertCovered(purchase, services);
+  const amount = BigInt(purchase.amount);
+  const available = state.openBudget - state.openOffers;
+  const causes = [
+    state.paused && "the program is paused, which the direct route does not avoid",
+    amount > state.maxPurchase && `the largest purchase is ${state.maxPurchase}`,
+    amount > available && `${available < 0n ? 0n : available} of the budget for open offers is left`,
+    timestamp > state.validUntil && `the bounds were valid until ${toTimestamp(state.validUntil)}`,
+  ].filter((cause) => cause !== false);
+  if (causes.length > 0) {
+    const detail = `The program does not allow this offer of ${amount}: ${causes.join(", and ")}.`;
+    const members = { bounds: viewBounds(purchase, state) };
+    throw new Problem("registrar_bound_exceeded", detail, { members });
+  }
+}
+
+function viewBounds({ amount }: PurchaseRecord, state: ChainProgram) {
+  return {
+    amount,
+    max_purchase: state.maxPurchase.toString(),
+    open_budget: state.openBudget.toString(),
+    open_offers: state.openOffers.toString(),
+    valid_until: toChainSeconds(state.validUntil),
+    paused: state.paused,
+  };
+}
+
+/** The explanation of each revert because the program's bounds have changed, or are used up, since they were read. */
+const boundReverts: { readonly [error: string]: (args: ChainRevert["args"]) => string } = {
+  BudgetExceeded: ({ available }) => `${available} of the budget for open offers was left`,
+  AmountOutOfRange: ({ max }) => `the largest purchase was ${max}`,
+  ProgramPaused: () => "the program was paused",
+  DeadlinePassed: ({ deadline }) => `the bounds were valid until ${toTimestamp(Number(deadline))}`,
+};
+
+/** The code that {@link assertOfferable} would have refused with, had it seen what the transaction met. */
+function refusalOfOffer(
+  { offer_deadline, amount }: PurchaseRecord,
+  { name, args }: ChainRevert,
+  members: { [name: string]: Json },
+): Problem | null {
+  if (name === "DeadlinePassed" && args["deadline"] === String(offer_deadline))
+    return new Problem(
+      "deadline_passed",
+      `The offer was due by ${toTimestamp(offer_deadline)}; the block of its transaction, which reverted, has the time ${toTimestamp(Number(args["timestamp"]))}.`,
+      { members },
+    );
+  const met = name === null ? undefined : boundReverts[name]?.(args);
+  if (met === undefined) return null;
+  const detail = `The program did not allow this offer of ${amount}: ${met}.`;
+  return new Problem("registrar_bound_exceeded", detail, { members });
+}
 
 /** `POST …/activate`: the program operator offers this exact purchase. */
 export const activatePurchase = defineOperation({

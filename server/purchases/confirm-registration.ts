@@ -6,7 +6,7 @@ import { assertCovered } from "../merchants/merchant-steps.ts";
 import { findParts, findPurchase, readOnChain } from "../store/records/find.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
 import { missingEvidence, submissionsOf } from "../wallets/submissions.ts";
-import { assertInTime } from "./assert-in-time.ts";
+import { assertInTime, offerableUntil } from "./deadlines.ts";
 import { assertRoute, assertStep } from "./purchase-steps.ts";
 import { confirmRegistrationBody, purchaseSchema } from "./schemas.ts";
 import { activatedRecord, currentPurchase } from "./status-after-reorg.ts";
@@ -44,7 +44,7 @@ export const confirmRegistration = defineOperation({
     const onChain = await readOnChain(purchase, services);
     if (hash === null) {
       if (!onChain.exists) {
-        assertInTime("deadline_passed", "registration", purchase.offer_deadline, onChain.nextTime);
+        assertInTime("deadline_passed", "registration", offerableUntil(purchase), onChain.nextTime);
         await assertCovered(purchase, services);
       }
       throw missingEvidence("register", { transaction_hash: hash });

@@ -1,3 +1,4 @@
+import { claimableUntil, offerableUntil } from "./deadlines.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import { reconciledOf, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
@@ -133,11 +134,11 @@ function isOpen(
   onChain: ChainPurchase,
   nextBlock: number,
 ): boolean {
-  const { status, offer_deadline, claim_deadline } = purchase;
-  if (status === "created") return nextBlock <= offer_deadline;
+  const { status } = purchase;
+  if (status === "created") return nextBlock <= offerableUntil(purchase);
   // The contract overwrites the claim hash when the refund is collected.
   const isClaimed = onChain.claimHash !== null || onChain.decisionHash !== null;
   if (step === "refunds") return isClaimed;
-  const mayClaim = isClaimed || (status === "active" && nextBlock <= claim_deadline);
+  const mayClaim = isClaimed || (status === "active" && nextBlock <= claimableUntil(purchase));
   return mayClaim && whyPaymentsRemoved(purchase, onChain) === null;
 }

@@ -1,3 +1,4 @@
+import { offerableUntil, payableUntil } from "./deadlines.ts";
 import { commitmentTypedData } from "../../protocol/messages/commitment.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
@@ -78,7 +79,7 @@ function viewFigures(purchase: PurchaseRecord, onChain: ChainPurchase) {
 
 /** Returns whether it is too late to bring a purchase on chain, or to begin to pay it, in the next block. */
 function isExpired(purchase: PurchaseRecord, { exists, paid, nextTime }: ChainPurchase): boolean {
-  return (!exists && nextTime > purchase.offer_deadline) || (paid === 0n && nextTime > purchase.pay_deadline);
+  return (!exists && nextTime > offerableUntil(purchase)) || (paid === 0n && nextTime > payableUntil(purchase));
 }
 
 /** The typed data of a purchase's commitment. */

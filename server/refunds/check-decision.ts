@@ -6,8 +6,8 @@ import { RefusedTransaction } from "../binding/refused-transaction.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { assertNoFieldErrors, Problem } from "../errors/problem.ts";
-import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
 import { reconciledOf } from "../payments/payment-receipts.ts";
+import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
 import { assertStep } from "../purchases/purchase-steps.ts";
 import { sayRemedy, sayWrong } from "../reverts/cause.ts";
 import type { Services } from "../services.ts";
@@ -15,7 +15,7 @@ import { findParts, readOnChain } from "../store/records/find.ts";
 import type { ClaimRecord, PurchaseRecord } from "../store/records.ts";
 import { submissionKey } from "../wallets/submissions.ts";
 import { assertFiledClaim } from "./claims.ts";
-import { explainMissing } from "./missing-on-chain.ts";
+import { explainMissing } from "./removed-by-reorg.ts";
 import type { RecordDecision } from "./schemas.ts";
 
 /**

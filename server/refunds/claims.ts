@@ -5,7 +5,7 @@ import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment } from "../chain/deployment.ts";
 import { assertNoFieldErrors } from "../errors/problem.ts";
 import { reconciledOf } from "../payments/payment-receipts.ts";
-import { assertInTime } from "../purchases/assert-in-time.ts";
+import { assertInTime, claimableUntil } from "../purchases/deadlines.ts";
 import { domainOf } from "../purchases/commitment-of.ts";
 import type { Services } from "../services.ts";
 import { readOnChain } from "../store/records/find.ts";
@@ -64,10 +64,10 @@ export function assertReconciled(purchase: PurchaseRecord, amount: string, point
  * @throws Problem claim_window_closed
  */
 export function assertClaimWindow(
-  { claim_deadline }: PurchaseRecord,
+  purchase: PurchaseRecord,
   { claimHash, nextTime }: Pick<ChainPurchase, "claimHash" | "nextTime">,
 ): void {
-  if (claimHash === null) assertInTime("claim_window_closed", "claim", claim_deadline, nextTime);
+  if (claimHash === null) assertInTime("claim_window_closed", "claim", claimableUntil(purchase), nextTime);
 }
 
 /** Returns the claim that the chain has, or that it has paid, when it differs from the filed one; null otherwise. */

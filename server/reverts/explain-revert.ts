@@ -6,7 +6,7 @@ import type { ChainRevert } from "../chain/chain-reader.ts";
 import { escapeControls } from "../lib/escape-controls.ts";
 import { explainUnenrolled } from "../merchants/merchant-steps.ts";
 import type { FoundPermit } from "../payments/permits.ts";
-import { explainMissing, missingPayment } from "../refunds/missing-on-chain.ts";
+import { explainMissing, missingPayment } from "../refunds/removed-by-reorg.ts";
 import type { Services } from "../services.ts";
 import { readOnChain } from "../store/records/find.ts";
 import type { PurchaseRecord } from "../store/records.ts";

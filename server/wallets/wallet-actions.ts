@@ -1,3 +1,4 @@
+import { payableUntil } from "../purchases/deadlines.ts";
 import { type Address, type Hex, hashMessage } from "viem";
 import { contractWalletReason } from "../../protocol/binding/check-binding.ts";
 import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } from "../../protocol/call.ts";
@@ -168,7 +169,7 @@ function planApproval(
     amount: amount.toString(),
     operation: null,
     whyNot:
-      wish.time > purchase.pay_deadline
+      wish.time > payableUntil(purchase)
         ? "The pay deadline has passed."
         : whyNotApprovable(onChain, amount, outstanding),
   };

@@ -1,8 +1,8 @@
+import { styleText } from "node:util";
 import { formatUnits } from "viem";
 import { usdcDecimals } from "../../protocol/values/amount.ts";
 import { describeCheck } from "../../sandbox/client/describe-check.ts";
 import type { CallExplanation, Explanation, Frame, StateChanges } from "../../sandbox/explain/explanation.ts";
-import { asText, type Paint, paintIn, section } from "./paint.ts";
 
 /**
  * An explanation for a terminal.
@@ -185,4 +185,22 @@ function renderFrame({ type, to, contract, call, failure, calls }: Frame, paint:
   const line = `${"  ".repeat(depth)}${type.toLowerCase()} ${contract} (${to ?? "created"}): ${call}`;
   const failed = failure === null ? "" : paint("red", `  ✗ ${failure}`);
   return [line + failed, ...calls.flatMap((inner) => renderFrame(inner, paint, depth + 1))];
+}
+
+/** Colors a text, or leaves it as it is. */
+export type Paint = (style: "bold" | "dim" | "red" | "green" | "inverse", text: string) => string;
+
+/** Returns what colors texts for a terminal, or leaves all of them as they are. */
+export function paintIn(color: boolean): Paint {
+  return (style, value) => (color ? styleText(style, value, { validateStream: false }) : value);
+}
+
+/** Returns the lines of a section below its title; none if it is empty. */
+export function section(title: string, paint: Paint, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", paint("bold", title), ...lines.map((line) => `  ${line}`)];
+}
+
+/** Returns a value as a text. */
+export function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

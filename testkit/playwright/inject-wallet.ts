@@ -1,7 +1,7 @@
 import type { Wallet } from "../../sandbox/wallets/wallet.ts";
 import { InjectedWallet, type InjectedWalletOptions } from "./injected-wallet.ts";
 import type { WalletPage } from "./page-provider.ts";
-import { toWallet, type WalletKey } from "./to-wallet.ts";
+import { toWallet, type WalletKey } from "./wallet-request.ts";
 
 export {
   type Approve,
@@ -10,8 +10,7 @@ export {
   type WalletAnswers,
 } from "./injected-wallet.ts";
 export type { WalletPage } from "./page-provider.ts";
-export type { WalletKey } from "./to-wallet.ts";
-export type { DecodedRequest, RequestOutcome, WalletRequest } from "./wallet-request.ts";
+export type { DecodedRequest, RequestOutcome, WalletKey, WalletRequest } from "./wallet-request.ts";
 export { ProviderError } from "./wallet-request.ts";
 
 /**

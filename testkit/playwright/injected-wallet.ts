@@ -5,9 +5,14 @@ import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { wait } from "../../sandbox/lib/time/timers.ts";
 import type { Wallet } from "../../sandbox/wallets/wallet.ts";
 import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
-import { tamperWith } from "./tamper-with.ts";
-import { toWallet, type WalletKey } from "./to-wallet.ts";
-import { type DecodedRequest, decodeRequest, ProviderError, type WalletRequest } from "./wallet-request.ts";
+import {
+  type DecodedRequest,
+  decodeRequest,
+  ProviderError,
+  toWallet,
+  type WalletKey,
+  type WalletRequest,
+} from "./wallet-request.ts";
 
 /** Carries out a request: connects, signs, sends or switches the chain. Returns the result for the page. */
 export type Approve = () => Promise<unknown>;
@@ -280,4 +285,42 @@ async function readFrom(url: string, method: string, params: unknown): Promise<u
   };
   if (error !== undefined) throw new ProviderError(error.code, error.message);
   return result;
+}
+
+/**
+ * Returns the changed request that a hostile wallet would execute: calldata with its last bit flipped, typed data for the next chain id, or
+ * a text with one more character.
+ *
+ * @example tamperWith({ type: "message", from: buyer, text: "hi", bytes: "0x6869" }) // the text is "hi."
+ */
+function tamperWith(decoded: DecodedRequest): DecodedRequest {
+  switch (decoded.type) {
+    case "transaction":
+      return { ...decoded, data: flipLastBit(decoded.data) };
+    case "message":
+      return { ...decoded, text: `${decoded.text}.`, bytes: `${decoded.bytes}2e` };
+    case "typed_data": {
+      const { domain, types, ...rest } = decoded.typed_data;
+      const members = types["EIP712Domain"] ?? [];
+      const named = members.some(({ name }) => name === "chainId");
+      return {
+        ...decoded,
+        typed_data: {
+          ...rest,
+          domain: { ...domain, chainId: (domain.chainId ?? 0n) + 1n },
+          types: {
+            ...types,
+            EIP712Domain: named ? members : [...members, { name: "chainId", type: "uint256" }],
+          },
+        },
+      };
+    }
+    default:
+      return decoded;
+  }
+}
+
+function flipLastBit(data: Hex): Hex {
+  const last = Number.parseInt(data.slice(-1), 16);
+  return Number.isNaN(last) ? data : `0x${data.slice(2, -1)}${(last ^ 1).toString(16)}`;
 }

@@ -2,11 +2,10 @@ import { Mutex } from "async-mutex";
 import { secondsOfMilliseconds } from "../../../protocol/values/time.ts";
 import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
-import { freshReading } from "../../lib/reading/fresh-reading.ts";
+import { freshReading } from "../../lib/reading.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
-import { ClockError } from "./clock-error.ts";
-import { type Duration, requireDuration, toSeconds } from "./duration.ts";
+import { ClockError, type Duration, requireDuration, toSeconds } from "./duration.ts";
 import { MachineTime } from "./machine-time.ts";
 
 /** `deterministic`: only blocks advance time, by one second each. `live`: time follows the wall clock. */

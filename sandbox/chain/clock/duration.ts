@@ -1,4 +1,4 @@
-import { ClockError } from "./clock-error.ts";
+import { CodedError } from "../../../protocol/coded-error.ts";
 
 /** A length of time: the sum of its parts. */
 export interface Duration {
@@ -36,4 +36,18 @@ export function requireDuration(by: number | Duration): void {
 
 function isPart(name: string): boolean {
   return parts.includes(name);
+}
+
+/**
+ * Thrown when the clock cannot move as asked: back, by zero, or to an invalid value.
+ *
+ * @example
+ * await clock.travel(-60).catch((error) => error instanceof ClockError);
+ */
+export class ClockError extends CodedError<"time_invalid"> {
+  override readonly name = "ClockError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("time_invalid", message, options);
+  }
 }

@@ -6,7 +6,7 @@ import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import { endsWithin } from "../../lib/time/deadline.ts";
+import { endsWithin } from "../../lib/time/timers.ts";
 import { AnvilSilentError } from "../client/anvil-silent-error.ts";
 import { awaitsBlock } from "../client/node-socket.ts";
 import { ChainUnreadError, NotDurableError } from "../journal/not-durable-error.ts";

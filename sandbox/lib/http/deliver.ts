@@ -5,8 +5,7 @@ import { z } from "zod";
 import { codeOf, isError } from "../../../protocol/coded-error.ts";
 import { AbortSignal } from "../../../protocol/globals.ts";
 import type { DeliveryOutcome } from "../../../server/services.ts";
-import { unlessAborted } from "../time/deadline.ts";
-import { abortAfter } from "../time/timers.ts";
+import { abortAfter, unlessAborted } from "../time/timers.ts";
 import { DirectAgent } from "./direct/connect-direct.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 

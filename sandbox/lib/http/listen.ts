@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { headerBytes } from "../../../server/http/limits.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
-import { endsWithin } from "../time/deadline.ts";
+import { endsWithin } from "../time/timers.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
 import type { SharedPaths } from "./cors.ts";
 import type { PagePolicy } from "./host-and-origin.ts";

@@ -3,7 +3,7 @@ import { Mutex } from "async-mutex";
 import { AbortController } from "../../../protocol/globals.ts";
 import { type Gate, type GateTurn, UndoneError } from "../../../server/http/gate.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
-import { endsWithin } from "../time/deadline.ts";
+import { endsWithin } from "../time/timers.ts";
 
 /** The longest waits of a snapshot or a restore, in milliseconds of real time. */
 export interface GateTimes {

@@ -1,5 +1,5 @@
 import { Marked, Parser, type RendererObject, TextRenderer, type Token, type Tokens } from "marked";
-import { escapeMarkup } from "../../lib/escape-markup.ts";
+import { escapeMarkup } from "../../lib/escape-controls.ts";
 
 /** A heading of a document and what is below it, up to the next one. */
 export interface Section {

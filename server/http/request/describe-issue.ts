@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { escapeControls } from "../../lib/escape-controls.ts";
-import { meantName } from "../../lib/meant-name.ts";
-import { orList } from "../../lib/wording.ts";
+import { meantName, orList } from "../../lib/wording.ts";
 
 /** The name of each type of value. Every number that is asked for is a whole one. */
 const typeNames: { [type: string]: string } = {

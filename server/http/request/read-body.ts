@@ -1,9 +1,22 @@
 import type { Request, Response } from "express";
 import { Problem } from "../../errors/problem.ts";
+import { readIdempotencyKey } from "../idempotency.ts";
 import { limits } from "../limits.ts";
 import { bodyRequired } from "../operation.ts";
 import type { Step } from "../step.ts";
-import type { Keyed } from "./idempotency-key.ts";
+import type { Addressed } from "./authenticate.ts";
+
+/** A request with its idempotency key; null where the operation takes none. */
+interface Keyed extends Addressed {
+  key: string | null;
+}
+
+/** Reads the Idempotency-Key of an operation that takes one. @throws Problem idempotency_key_missing, idempotency_key_invalid */
+export const readKey: Step<Addressed, Keyed> = async (context, next) => {
+  const { operation, request } = context;
+  const key = operation.idempotent ? readIdempotencyKey(request.headersDistinct["idempotency-key"]) : null;
+  return await next({ ...context, key });
+};
 
 const noBody = Buffer.alloc(0);
 

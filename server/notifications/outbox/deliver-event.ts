@@ -1,5 +1,7 @@
+import { signDeliveryReceipt } from "../../../protocol/signatures/delivery-receipt.ts";
 import { signWebhook } from "../../../protocol/signatures/webhook.ts";
 import { deriveId } from "../../../protocol/values/id.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import { Problem } from "../../errors/problem.ts";
 import type { GateTurn } from "../../http/gate.ts";
 import type { DeliveryOutcome, Services } from "../../services.ts";
@@ -9,9 +11,8 @@ import type {
   EventRecord,
   NotificationRecord,
 } from "../../store/records.ts";
-import type { Change } from "../../store/store.ts";
+import type { Change, Store } from "../../store/store.ts";
 import { mayAttempt, pauseAfter, readAskedPause } from "./delivery-attempts.ts";
-import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
 
 /**
  * Delivers an event to the pinned receiver: up to `maxDeliveryAttempts` attempts, each recorded before it is made. A delivery
@@ -162,4 +163,34 @@ async function record(
   if (receipt !== null)
     changes.push({ kind: "insert", collection: "receipts", key: event.id, value: receipt });
   await store.commit([], () => changes);
+}
+
+/**
+ * Signs that the pinned receiver accepted an event.
+ *
+ * @param now - Unix seconds of the acceptance.
+ */
+export async function issueDeliveryReceipt(
+  event: EventRecord,
+  now: number,
+  services: Services,
+): Promise<DeliveryReceiptRecord> {
+  const { settings, keyRing } = services;
+  const { body_sha256, program } = event;
+  const receiver = settings.receiverUrl;
+  const id = deriveId("rcp", [settings.seed, program, event.sequence]);
+  const jws = await signDeliveryReceipt(
+    { receipt_id: id, event_id: event.id, body_sha256, receiver, received_at: toTimestamp(now) },
+    await keyRing.receipts(),
+  );
+  return { id, event_id: event.id, program, receiver, body_sha256, received_at: now, deliveries: 1, jws };
+}
+
+/** Returns the event of a program that is delivered next if a delivery names none: the oldest undelivered one. */
+export async function findUndelivered(
+  program: string,
+  store: Pick<Store, "list">,
+): Promise<EventRecord | undefined> {
+  const [oldest] = await store.list("events", { program, delivery: "undelivered" }, { limit: 1 });
+  return oldest?.value;
 }

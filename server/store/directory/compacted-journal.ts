@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Durability } from "../journaled/durability.ts";
+import type { Durability } from "../journaled/journaled-store.ts";
 import type { JournalLine } from "../journaled/pending-entries.ts";
 import { StoreUnavailableError } from "../store.ts";
 import type { StoreContents } from "../tables/store-contents.ts";

@@ -2,10 +2,10 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { ChainUnavailableError } from "../../chain/chain-reader.ts";
 import { type ChainChange, ChainLog, type ChainSource } from "../chain-changes.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "../records.ts";
-import type { OrderedPage } from "../store.ts";
 import {
   type Change,
   type Filter,
+  type OrderedPage,
   type Store,
   type Stored,
   type StoreImage,
@@ -14,7 +14,6 @@ import {
 import type { RelayerJournalStore } from "../stored-relayer-journal.ts";
 import { MemoryTables } from "../tables/memory-tables.ts";
 import { contentsOf, type StoreContents, type TableContents } from "../tables/store-contents.ts";
-import type { Durability } from "./durability.ts";
 import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";
 
 interface Pending {
@@ -371,4 +370,44 @@ function unavailable(cause: unknown): StoreUnavailableError | ChainUnavailableEr
   const message =
     cause instanceof StoreUnavailableError ? cause.message : "The data directory refuses writes.";
   return new StoreUnavailableError(message, { cause });
+}
+
+/** The storage that makes committed batches durable; the embedded store writes files, an ephemeral one nothing. */
+export interface Durability {
+  /** Makes lines durable, all or none, in order. */
+  append(lines: readonly JournalLine[]): Promise<void>;
+  /** Returns whether nothing can be appended until everything was replaced. */
+  broken(): boolean;
+  /** Returns whether no other process has written. */
+  untouched(): boolean;
+  /** Returns whether the journal has grown so long that it should be compacted into a snapshot. */
+  needsCompaction(): boolean;
+  /** Called between two appends, before the contents of a compaction are taken. */
+  prepareCompaction(): Promise<void>;
+  /** Writes a snapshot that holds the journal up to a position; entries are appended meanwhile. */
+  compact(contents: StoreContents): Promise<void>;
+  /** Replaces snapshot and journal; nothing is appended meanwhile. */
+  replace(contents: StoreContents): Promise<void>;
+  close(contents: StoreContents): Promise<void>;
+}
+
+/** A store that keeps nothing after the process. */
+export function openEphemeralStore(): JournaledStore {
+  const nothing = async () => {};
+  return new JournaledStore({
+    durability: {
+      append: nothing,
+      broken: () => false,
+      untouched: () => true,
+      needsCompaction: () => false,
+      prepareCompaction: nothing,
+      compact: nothing,
+      replace: nothing,
+      close: nothing,
+    },
+    tables: new MemoryTables(),
+    upTo: 0,
+    chain: new ChainLog(),
+    begin: null,
+  });
 }

@@ -138,3 +138,93 @@ describe("exec", () => {
     expect(ended).toEqual({ code: 0, stdout: expect.stringContaining("Usage:"), stderr: "" });
   });
 });
+
+const waiting = "console.log('begun'); setInterval(() => {}, 1_000);";
+
+describe("exec", { tags: "thorough" }, () => {
+  test("says so if its cleanup process was killed before the command started, and leaves nothing", async () => {
+    const { ended, left, guards } = await run("--", process.execPath, "--version");
+    await expect.poll(async () => (await guards()).length).toBe(1);
+    for (const { pid } of await guards()) process.kill(pid, "SIGKILL");
+    expect(await ended).toEqual({
+      code: 125,
+      stdout: "",
+      stderr:
+        "The process that cleans up after the command was killed, so the command was not started. Run exec again.\n",
+    });
+    expect(await left()).toEqual([]);
+  });
+
+  test("makes other routing-sandbox commands use its sandbox", async () => {
+    const { ended } = await run(
+      "--",
+      process.execPath,
+      cli,
+      "given",
+      "purchase",
+      "--state",
+      "paid",
+      "--json",
+    );
+    const { code, stdout } = await ended;
+    expect([code, JSON.parse(stdout).purchase.status]).toEqual([0, "active"]);
+  });
+
+  test("forwards SIGINT, SIGTERM and SIGHUP once, waits for the command and exits as it does", async () => {
+    const forward = async (signal: NodeJS.Signals) => {
+      const program = `let heard = 0; process.on("${signal}", () => { heard += 1; setImmediate(() => process.exit(20 + heard)); });`;
+      const { exec, line, ended, left } = await run(...node(program + waiting));
+      expect(await line).toBe("begun");
+      exec.kill(signal);
+      expect(await ended).toMatchObject({ code: 21, stderr: "" });
+      expect(await left()).toEqual([]);
+    };
+    await Promise.all((["SIGINT", "SIGTERM", "SIGHUP"] as const).map(forward));
+  });
+
+  test("does not run the command when a signal comes while the sandbox starts", async () => {
+    const { exec, ended, left } = await run("--", "echo", "run");
+    // Its guard runs from before the start on.
+    await expect.poll(async () => (await left()).some((one) => one.includes("rm -rf"))).toBe(true);
+    exec.kill("SIGTERM");
+    expect(await ended).toEqual({ code: 143, stdout: "", stderr: "" });
+    expect(await left()).toEqual([]);
+  });
+
+  test("ends what the command has left running", async () => {
+    const { ended, left } = await run("--", "sh", "-c", "trap '' HUP; sleep 1000 >/dev/null 2>&1 & exit 3");
+    expect((await ended).code).toBe(3);
+    expect(await left()).toEqual([]);
+  });
+
+  test("leaves no command, Anvil or folder when it is killed itself", async () => {
+    const { exec, line, left } = await run(...node(`process.on("SIGTERM", () => process.exit());${waiting}`));
+    expect(await line).toBe("begun");
+    exec.kill("SIGKILL");
+    await expect.poll(left).toEqual([]);
+  });
+
+  test("rebuilds the chain when Anvil is killed, and the command continues", async () => {
+    const program = `
+      const { readFile } = await import("node:fs/promises");
+      const { ROUTING_SANDBOX_FILE: file, ROUTING_CONTROL_URL: control } = process.env;
+      process.kill(JSON.parse(await readFile(file.replace("sandbox.json", "lock.json"), "utf8")).anvil.pid, "SIGKILL");
+      while (!(await fetch(control + "/status")).ok);
+      process.exit(5);`;
+    const { ended, left } = await run(...node(program));
+    expect(await ended).toMatchObject({ code: 5 });
+    expect(await left()).toEqual([]);
+  });
+
+  test("keeps a data directory that it is given, and resumes it", async () => {
+    const folder = join(await temporaryFolder(), "kept");
+    for (const paid of ["0", "1"]) {
+      const args = ["--data-dir", folder, "--mode", "deterministic", "--"];
+      const program = `set -e; "$0" "$1" mine 1 --json --data-dir "$2"`;
+      const { ended } = await run(...args, "sh", "-c", program, process.execPath, cli, folder);
+      const { code, stdout } = await ended;
+      expect([code, JSON.parse(stdout).block_number - Number(paid)]).toEqual([0, expect.any(Number)]);
+      expect(await readdir(folder)).toEqual([".gitignore", "store"]);
+    }
+  });
+});

@@ -1,4 +1,5 @@
-import crypto, { createPublicKey, verify as nodeVerify } from "node:crypto";
+import crypto from "node:crypto";
+import { createPublicKey, verify as nodeVerify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { bytesToNumberLE, concatBytes, hexToBytes, numberToBytesLE } from "@noble/curves/utils.js";
 import { sign as signInJavaScript, verify as verifyInJavaScript } from "@noble/ed25519";
@@ -202,4 +203,78 @@ test("native code accepts a signature of its own, and of the JavaScript version"
   const publicKey = ed25519.getPublicKey(secret);
   expect(verifyNatively(publicKey, message, signEd25519(secret, message))).toBe(true);
   expect(verifyNatively(publicKey, message, signInJavaScript(message, secret))).toBe(true);
+});
+
+/** The product of a scalar and the base point, plus a point of small order. */
+function shifted(scalar: bigint, times: number): typeof Point.ZERO {
+  const base = scalar === 0n ? Point.ZERO : Point.BASE.multiply(scalar);
+  return base.add(ofSmallOrder[times] ?? Point.ZERO);
+}
+
+test("keys and nonces of mixed order: both versions accept what holds after a multiplication by the cofactor", {
+  tags: "thorough",
+}, () => {
+  const cases = ofSmallOrder.flatMap((_, i) =>
+    ofSmallOrder.flatMap((_, j) =>
+      messages.map((message) => {
+        const [a, r] = [BigInt(i * 8 + j + 3), BigInt(i + j * 8 + 77)];
+        return signed({
+          a,
+          r,
+          message,
+          publicKey: shifted(a, i).toBytes(),
+          rBytes: shifted(r, j).toBytes(),
+        });
+      }),
+    ),
+  );
+  const counts = tally(cases);
+  expect(counts).toMatchObject({ none: 0, "only OpenSSL": 0 });
+  expect(counts["both"]).toBeGreaterThan(8);
+  expect(counts["only JavaScript"]).toBeGreaterThan(300);
+});
+
+test("keys of small order, in every encoding, are refused", { tags: "thorough" }, () => {
+  const cases = ofSmallOrder.flatMap((key) =>
+    encodingsOf(key).flatMap((publicKey) =>
+      [0n, 5n].flatMap((r) =>
+        ofSmallOrder.flatMap((_, j) =>
+          encodingsOf(shifted(r, j)).flatMap((rBytes) =>
+            messages.map((message) => signed({ a: 0n, r, message, publicKey, rBytes })),
+          ),
+        ),
+      ),
+    ),
+  );
+  expect(tally(cases)).toMatchObject({ both: 0, "only JavaScript": 0 });
+});
+
+const scalar = fc.bigInt({ min: 1n, max: order - 1n });
+
+test("random scalars, orders, encodings, messages and changes get one verdict", { tags: "thorough" }, () => {
+  const cases = fc.record({
+    a: fc.oneof(fc.constant(0n), scalar),
+    r: fc.oneof(fc.constant(0n), scalar),
+    i: fc.nat(7),
+    j: fc.nat(7),
+    which: fc.nat(3),
+    excess: fc.constantFrom(0n, 0n, 0n, 1n, 7n),
+    message: fc.uint8Array(),
+    changed: fc.option(fc.nat(1023), { freq: 2 }),
+  });
+  fc.assert(
+    fc.property(cases, ({ a, r, i, j, which, excess, message, changed }) => {
+      const [keys, nonces] = [encodingsOf(shifted(a, i)), encodingsOf(shifted(r, j))];
+      const [publicKey, rBytes] = [keys[which % keys.length], nonces[which % nonces.length]];
+      if (publicKey === undefined || rBytes === undefined) throw new Error("A point has an encoding.");
+      const given = signed({ a, r, message, publicKey, rBytes, excess });
+      judge(given);
+      if (changed === null) return;
+      const flip = (bytes: Uint8Array, bit: number) =>
+        bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
+      if (changed < 256) judge({ ...given, publicKey: flip(publicKey, changed) });
+      else judge({ ...given, signature: flip(given.signature, changed & 511) });
+    }),
+    { numRuns: 400 },
+  );
 });

@@ -5,7 +5,7 @@ import { zeroAddress, zeroHash } from "viem";
 import { expect, test, vi } from "vitest";
 import type { RelayOperationRecord, RelayOperationStatus } from "../../../relayer/relayer.ts";
 import { openDirectoryStore } from "../../../server/store/directory/directory-store.ts";
-import { openEphemeralStore } from "../../../server/store/journaled/ephemeral-store.ts";
+import { openEphemeralStore } from "../../../server/store/journaled/journaled-store.ts";
 import { relayerJournal } from "../../../server/store/stored-relayer-journal.ts";
 import { relayOperation } from "../../kit/relay-operation.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";

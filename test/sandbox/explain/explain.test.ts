@@ -287,3 +287,15 @@ test("the command explains on the running sandbox, in words and as JSON, and ans
     accepted: false,
   });
 });
+
+test("every attack that is refused has a cause", { tags: "thorough" }, async () => {
+  for (const attack of attacks) {
+    if (attack.stopped.code !== "binding_mismatch" || attack.stopped.status !== 422) continue;
+    await fixture.reset();
+    const answer = await attack.run(fixture);
+    const parsed = z.object({ explain: z.url().optional() }).parse(answer.body);
+    if (parsed.explain === undefined) continue;
+    const { cause } = await fixture.sandbox.explain(`0x${parsed.explain.slice(-64)}`);
+    expect(cause, attack.name).toMatch(/^[A-Z].*\.$/);
+  }
+});

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type HeadWatcher, watchAnvil } from "../../../sandbox/chain/client/watch-heads.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
 import { joinSandbox } from "../../../sandbox/cluster/join-sandbox.ts";
@@ -14,6 +14,13 @@ import { followHeads } from "../../../sandbox/service/follow-heads.ts";
 import { tryCli } from "../../cli/run-cli.ts";
 import { stopProcess } from "../../kit/stop-process.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { inFlags } from "../../../cli/describe-failure.ts";
+import { cli } from "../../cli/program.ts";
+import { findAnvils } from "../chain/anvil/find-anvil.ts";
 
 const log = { info() {}, error() {} };
 
@@ -129,4 +136,197 @@ describe("a sandbox whose Anvil is stopped", () => {
     expect(await findProcess(pid)).toBeUndefined();
     expect(await (await open({ dataDirectory })).fingerprint()).toEqual(before);
   });
+});
+
+async function canListen(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
+  const listens = await once(server, "listening").then(
+    () => true,
+    () => false,
+  );
+  server.close();
+  return listens;
+}
+
+/** Stops the next Anvil that this process starts, as soon as there is one. @returns its process id, once it is awaited. */
+async function stopNextAnvil(): Promise<() => Promise<number>> {
+  let isOver = false;
+  onTestFinished(() => {
+    isOver = true;
+  });
+  const before = new Set((await findAnvils(process.pid)).map(({ anvil }) => anvil));
+  const stopping = (async () => {
+    while (!isOver) {
+      const next = (await findAnvils(process.pid)).find(({ anvil }) => !before.has(anvil));
+      if (next !== undefined) {
+        process.kill(next.anvil, "SIGSTOP");
+        onTestFinished(() => continueProcess(next.anvil));
+        return next.anvil;
+      }
+      await new Promise(setImmediate);
+    }
+    throw new Error("No Anvil was started.");
+  })();
+  return async () => await stopping;
+}
+
+function continueProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGCONT");
+  } catch {
+    // It has ended.
+  }
+}
+
+async function stateFolders(): Promise<string[]> {
+  return (await readdir(tmpdir())).filter((name) => name.startsWith("routing-sandbox-state-"));
+}
+
+describe("a start whose Anvil is stopped fails when its time is over and leaves no process, port or lock", {
+  tags: "thorough",
+}, () => {
+  test("before that listens", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    const stopped = await stopNextAnvil();
+    const port = await freePort();
+    const start = open({ dataDirectory, startTimeoutMs: 3_000, ports: { api: port } });
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to start", 3_000));
+    expect(await findProcess(await stopped())).toBeUndefined();
+    expect(await canListen(port)).toBe(true);
+    expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
+    expect((await open({ dataDirectory, ports: { api: port } })).chain.resumed).toBe(false);
+  });
+
+  test("once that answers", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    let pid = 0;
+    const adaptChain = async (chain: ChainNode) => {
+      ({ pid } = chain.anvil);
+      await stopProcess(pid);
+      return chain;
+    };
+    const port = await freePort();
+    const start = open({ dataDirectory, startTimeoutMs: 2_000, ports: { api: port }, adaptChain });
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to respond", 2_000));
+    expect(await findProcess(pid)).toBeUndefined();
+    expect(await canListen(port)).toBe(true);
+    expect(existsSync(dataDirectory)).toBe(false);
+  });
+
+  test("from a snapshot file, and leaves no folder of it", async () => {
+    // A folder of its own for temporary files: other tests have some in the system's.
+    vi.stubEnv("TMPDIR", await temporaryFolder());
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    const file = join(await temporaryFolder(), "saved.snapshot");
+    await (await open({})).save(file);
+    const before = await stateFolders();
+    let pid = 0;
+    const adaptChain = async (chain: ChainNode) => {
+      ({ pid } = chain.anvil);
+      await stopProcess(pid);
+      return chain;
+    };
+    const start = open({ from: file, startTimeoutMs: 2_000, adaptChain });
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to respond", 2_000));
+    expect(await findProcess(pid)).toBeUndefined();
+    expect((await stateFolders()).filter((name) => !before.includes(name))).toEqual([]);
+  });
+
+  test("of the command line, with one line on standard error", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
+    const stopped = await stopNextAnvil();
+    const timeout = ["--start-timeout", "2000"];
+    expect(await tryCli(["start", "--json", "--data-dir", dataDirectory, ...timeout, ...ports])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `${inFlags(timeoutWhile("Anvil to start", 2_000).message)}\n`,
+    });
+    expect(await findProcess(await stopped())).toBeUndefined();
+    expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
+  });
+});
+
+test("a start whose Anvil does not answer a request fails before its deadline", {
+  tags: "thorough",
+}, async () => {
+  let pid = 0;
+  const adaptChain = async (chain: ChainNode) => {
+    ({ pid } = chain.anvil);
+    await stopProcess(pid);
+    return chain;
+  };
+  await expect(open({ adaptChain })).rejects.toMatchObject({
+    name: "AnvilError",
+    code: "start_failed",
+    message:
+      "Anvil did not respond during the start: Anvil gave no response within 10 s. Start again; if that fails too, run routing-sandbox doctor.",
+  });
+  expect(await findProcess(pid)).toBeUndefined();
+});
+
+test("a stored chain whose start fails continues at the next start", { tags: "thorough" }, async () => {
+  const dataDirectory = join(await temporaryFolder(), "kept");
+  const first = await open({ dataDirectory });
+  await first.wallets.stranger.faucet(5n);
+  const before = await first.fingerprint();
+  await first.close();
+  const stopped = await stopNextAnvil();
+  await expect(open({ dataDirectory, startTimeoutMs: 3_000 })).rejects.toMatchObject(
+    timeoutWhile("Anvil to start", 3_000),
+  );
+  expect(await findProcess(await stopped())).toBeUndefined();
+  const again = await open({ dataDirectory });
+  expect(again.chain.resumed).toBe(true);
+  expect(await again.fingerprint()).toEqual(before);
+});
+
+describe("a sandbox whose Anvil is stopped", { tags: "thorough" }, () => {
+  test("ends with its process when that is killed, and keeps its chain", async () => {
+    const dataDirectory = join(await temporaryFolder(), "kept");
+    const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
+    const child = spawn(process.execPath, [cli, "start", "--data-dir", dataDirectory, "--json", ...ports]);
+    await once(child.stdout, "data");
+    const [{ anvil: pid } = { anvil: 0 }] = await findAnvils(child.pid ?? 0);
+    await stopProcess(pid);
+    onTestFinished(() => continueProcess(pid));
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+    await vi.waitFor(async () => expect(await findProcess(pid)).toBeUndefined(), {
+      timeout: 10_000,
+      interval: 10,
+    });
+    expect((await createdAgain(dataDirectory)).chain.resumed).toBe(true);
+  });
+});
+
+async function createdAgain(dataDirectory: string): Promise<Sandbox> {
+  const sandbox = await createSandbox({ dataDirectory, mode: "live" });
+  onTestFinished(async () => await sandbox.close());
+  return sandbox;
+}
+
+test("a sandbox whose Anvil was killed closes, and continues with the next start", {
+  tags: "thorough",
+}, async () => {
+  const dataDirectory = join(await temporaryFolder(), "kept");
+  const sandbox = await createSandbox({ dataDirectory });
+  await sandbox.wallets.stranger.faucet(5n);
+  const before = await sandbox.fingerprint();
+  process.kill(sandbox.chain.anvil.pid, "SIGKILL");
+  await sandbox.close();
+  expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
+  await using again = await createSandbox({ dataDirectory });
+  expect(await again.fingerprint()).toEqual(before);
+});
+
+test("a start whose Anvil continues in time succeeds", { tags: "thorough" }, async () => {
+  const dataDirectory = join(await temporaryFolder(), "kept");
+  const stopped = await stopNextAnvil();
+  const starting = open({ dataDirectory });
+  continueProcess(await stopped());
+  expect(await (await starting).chain.client.getChainId()).toBe(31_337);
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { toLine } from "../../../server/store/directory/checked-lines.ts";
 import { smallestCompaction } from "../../../server/store/directory/compacted-journal.ts";
 import { openDirectoryStore, readDirectory } from "../../../server/store/directory/directory-store.ts";
-import { openEphemeralStore } from "../../../server/store/journaled/ephemeral-store.ts";
+import { openEphemeralStore } from "../../../server/store/journaled/journaled-store.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { readLines } from "../../kit/store-lines.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";

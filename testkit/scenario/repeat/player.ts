@@ -1,10 +1,10 @@
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { readJson } from "../../../sandbox/lib/read-json.ts";
 import { answerFields } from "../../../sandbox/scenarios/answer-fields.ts";
-import { describeEnd } from "../../../sandbox/scenarios/describe-end.ts";
 import { readNewestBlock } from "../../../sandbox/scenarios/read-steps.ts";
 import {
   blockName,
+  describeEnd,
   type ExpectingStep,
   type RequestStep,
   type Scenario,

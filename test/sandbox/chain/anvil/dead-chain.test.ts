@@ -2,13 +2,15 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { readOwner } from "../../../../sandbox/data-directory/lock.ts";
 import { ask } from "../../../ask.ts";
 import { startCli } from "../../../cli/run-cli.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
+import { setImmediate } from "node:timers/promises";
+import { processesWith } from "../../../kit/left-processes.ts";
 
 const hash = `0x${"ab".repeat(32)}`;
 const json = { "Content-Type": "application/json" };
@@ -183,3 +185,23 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     expect(secrets.filter((secret) => lines.join("\n").includes(secret))).toEqual([]);
   },
 );
+
+test("a sandbox that is closed while its Anvil is replaced leaves no process", {
+  tags: "thorough",
+}, async () => {
+  const dataDirectory = await temporaryFolder();
+  vi.stubEnv("LEFT_BY", dataDirectory);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  // Each time, the replacement has come a step further.
+  for (let steps = 0; steps < 12; steps += 1) {
+    const sandbox = await createSandbox({ dataDirectory });
+    const { anvil } = sandbox.chain;
+    process.kill(anvil.pid, "SIGKILL");
+    if (steps > 0) await anvil.ended;
+    for (let step = 1; step < steps; step += 1) await setImmediate();
+    await sandbox.close();
+    expect(await processesWith("LEFT_BY", dataDirectory), `after ${steps} steps`).toEqual([]);
+  }
+});

@@ -103,3 +103,15 @@ describe("an Anvil", () => {
     await untilGone(anvil.pid);
   });
 });
+
+test("an Anvil ends at once when it is stopped as soon as it has started", { tags: "thorough" }, async () => {
+  const guard = fileURLToPath(new URL("../../../../sandbox/chain/anvil/guard.sh", import.meta.url));
+  // A guard whose watcher had not begun yet waited for it until its parent ended: 6 of 100.
+  for (let stopped = 0; stopped < 100; stopped += 1) {
+    const guarded = spawn(guard, ["sleep", "60"], { stdio: ["pipe", "pipe", "ignore"] });
+    onTestFinished(() => void guarded.kill("SIGKILL"));
+    await once(guarded.stdout, "data");
+    guarded.kill("SIGTERM");
+    expect(await once(guarded, "exit")).toEqual([0, null]);
+  }
+});

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
+import { freshReading } from "../../../../sandbox/lib/reading.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { withMethods } from "../../../../sandbox/lib/with-methods.ts";
 import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";

@@ -1,5 +1,6 @@
 import { toChainTimestamp } from "../../protocol/values/time.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
+import { claimableUntil, payableUntil } from "../purchases/deadlines.ts";
 import type { Cause } from "../reverts/cause.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 
@@ -30,16 +31,16 @@ export function explainMissing(
       ? `${noClaim}, and payments of ${paid} in all`
       : missingPayment(String(least), String(paid)).wrong;
   const payment = lacksClaim ? "another payment" : "another";
-  if (lacksPayment && time > purchase.pay_deadline)
+  if (lacksPayment && time > payableUntil(purchase))
     return {
-      wrong: `${wrong}, and the deadline for ${payment} was ${toChainTimestamp(purchase.pay_deadline)}`,
+      wrong: `${wrong}, and the deadline for ${payment} was ${toChainTimestamp(payableUntil(purchase))}`,
       remedy: null,
     };
   if (lacksPayment && closed !== null)
     return { wrong: `${wrong}, and the purchase takes no more payments`, remedy: null };
-  if (lacksClaim && time > purchase.claim_deadline)
+  if (lacksClaim && time > claimableUntil(purchase))
     return {
-      wrong: `${wrong}, and the deadline for another was ${toChainTimestamp(purchase.claim_deadline)}`,
+      wrong: `${wrong}, and the deadline for another was ${toChainTimestamp(claimableUntil(purchase))}`,
       remedy: null,
     };
   return { wrong, remedy: remedyOf(lacksPayment, lacksClaim) };
