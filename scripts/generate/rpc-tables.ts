@@ -14,6 +14,7 @@ import {
 } from "../../sandbox/chain/rpc/methods/bound-call.ts";
 import { mostTracedBytes } from "../../sandbox/chain/rpc/methods/measure-trace.ts";
 import { passedMethods, refusedMethods } from "../../sandbox/chain/rpc/methods/method-list.ts";
+import { mostCalls, mostValues } from "../../sandbox/chain/rpc/read-request.ts";
 import { mostSubscriptions } from "../../sandbox/chain/rpc/subscriptions.ts";
 import { takeMs } from "../../sandbox/lib/http/unless-taken.ts";
 import { mostRpcSnapshots } from "../../sandbox/snapshots/rpc-snapshots.ts";
@@ -52,6 +53,7 @@ export const rpcTables: { readonly [name: string]: string } = {
       ["time of all calls of one request that run code", `${runMs / 1_000} s`],
       ["time of one response of the chain", `${answerMs / 1_000} s`],
       ["size of a request", mebibytes(largestBody)],
+      ["calls of one batch, and values in one request", `${count(mostCalls)} and ${count(mostValues)}`],
       ["size of the responses to one request, such as a batch", mebibytes(largestAnswer)],
       ["size of all responses that their callers have not read yet", mebibytes(mostHeld)],
       [

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { devNull } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Anvil, createAnvil } from "@viem/anvil";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
@@ -182,7 +182,8 @@ function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number;
     accounts: unlocked,
     order: "fifo",
     timestamp: genesisTimestamp,
-    loadState: initialState,
+    // Anvil runs in another folder.
+    loadState: initialState === undefined ? undefined : resolve(initialState),
     execArgs: ([program, anvilArguments]) => [
       program,
       // Without this, Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.

@@ -134,15 +134,20 @@ function bindAnvil(client: ChainClient, time: MachineTime) {
   const turns = new Mutex();
   const raise = async (seconds: number) => await raiseOffset(node, seconds);
   const pin = async () => {
-    await client.request({ method: "evm_setTime", params: [time.read()] });
+    const now = time.read();
+    await client.request({ method: "evm_setTime", params: [now] });
+    // No block of Anvil is earlier.
+    time.returned = Math.max(time.returned, now);
     // Anvil may have read the wall clock a second after this did, which would leave it behind for good.
     await raise(time.travelled + time.setBack);
   };
   const follow = async () => {
     if (time.findSetBack() === time.setBack) return;
     await turns.runExclusive(async () => {
-      const found = time.findSetBack();
       const before = time.setBack;
+      // A wallet may have had a block mined since the time was returned last.
+      if (time.findSetBack() > before) time.returned = Math.max(time.returned, await latestTimestamp(client));
+      const found = time.findSetBack();
       if (found > before) await raise(time.travelled + found);
       time.moveBack(found);
       if (found < before) await pin();

@@ -3,12 +3,12 @@ import { machineClock } from "../../lib/time/timers.ts";
 
 /**
  * The time of a live clock: that of the machine, and what travel added. If the machine's clock is set back, time continues from the latest
- * time that was returned, because a transaction that came after what it serves would be refused as older.
+ * time that was returned or that the chain had, because a transaction that came after what it serves would be refused as older.
  */
 export class MachineTime {
   /** By how many seconds travel has moved the time. */
   travelled: number;
-  /** The latest time that was returned, in Unix seconds. */
+  /** The latest time that was returned or that the chain had, in Unix seconds. */
   returned = 0;
   #setBack = 0;
   /** The clocks when the set-back was found. */

@@ -284,7 +284,7 @@ export class RequestAnswerer {
         plan.kind === "snapshot" ? await snapshots.take() : await snapshots.revert(plan.snapshot),
       );
     } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
+      if (!(error instanceof SandboxError || error instanceof StoreUnavailableError)) throw error;
       return writeError(id, { code: rpcErrorCodes.internalError, message: error.message });
     }
   }

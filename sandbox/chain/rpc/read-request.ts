@@ -32,6 +32,10 @@ export interface RpcRequest {
   calls: readonly (RpcCall | InvalidCall)[];
 }
 
+/** The most calls of one batch, and the most values of one request, with their separators: of the smallest ones, a body has a million. */
+export const mostCalls = 50_000;
+export const mostValues = 250_000;
+
 const names = new Set(["jsonrpc", "id", "method", "params"]);
 
 /**
@@ -41,6 +45,8 @@ const names = new Set(["jsonrpc", "id", "method", "params"]);
  * @returns the error to answer when nothing of it can be read.
  */
 export function readRequest(bytes: Uint8Array): RpcRequest | { invalid: RpcError } {
+  if (!hasFewValues(bytes))
+    return { invalid: tooMany(`A request has at most ${mostValues} values. Send several requests.`) };
   let body: unknown;
   try {
     body = parseJson(bytes, asWritten);
@@ -50,7 +56,26 @@ export function readRequest(bytes: Uint8Array): RpcRequest | { invalid: RpcError
   }
   if (!Array.isArray(body)) return { isBatch: false, calls: [readCall(body)] };
   if (body.length === 0) return { invalid: invalid("A batch has at least one call.") };
+  if (body.length > mostCalls)
+    return {
+      invalid: tooMany(
+        `A batch has at most ${mostCalls} calls, and this one has ${body.length}. Send several batches.`,
+      ),
+    };
   return { isBatch: true, calls: body.map(readCall) };
+}
+
+/** Counts the commas instead of parsing, which takes seconds for a million values. */
+function hasFewValues(bytes: Uint8Array): boolean {
+  let commas = 0;
+  for (const byte of bytes) if (byte === comma) commas += 1;
+  return commas < mostValues;
+}
+
+const comma = ",".charCodeAt(0);
+
+function tooMany(message: string): RpcError {
+  return { code: rpcErrorCodes.limitExceeded, message };
 }
 
 /** JSON that is written as it came, for numbers that a double cannot keep. */

@@ -23,7 +23,7 @@ export interface LazyAccess extends Part<Held | null> {
 
 /**
  * Issues an account's credential when a client first needs it. If the credential has expired, or a restore has replaced it during a
- * request, the request is sent once more with a valid one.
+ * request, the request is sent again with a valid one.
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   const access = new IssuedAccess(async (send) => await requestAccess(apiUrl, accountKey, send));
@@ -107,26 +107,26 @@ class IssuedAccess {
   }
 }
 
-/**
- * The largest number of times that a request is sent again with another credential: with a new one, which a restore then removes, with the
- * restored one, and with a new one if that has expired or is revoked.
- */
-export const mostResends = 3;
+/** The largest number of times that a request is sent again with another credential without a restore since the one before was taken. */
+export const mostRenewals = 3;
 
 /** Returns a fetch that gives each request the credential, and sends it again with another one after a restore or when it has expired. */
 function authorizeWith(access: IssuedAccess, send: SendRequest): SendRequest {
   return async (request) => {
     if (request.headers.has("Authorization") || !new URL(request.url).pathname.includes("/programs/"))
       return await send(request);
-    for (let resends = 0; ; resends += 1) {
+    for (let renewals = 0; ; ) {
       const { restores } = access;
       const copy = withOwnGlobals(() => request.clone());
       const { credential } = await access.current(send);
       copy.headers.set("Authorization", `Bearer ${credential}`);
       const answer = await send(copy);
-      if (answer.status !== 401 || resends === mostResends) return answer;
+      if (answer.status !== 401) return answer;
       const renewed = access.renews(await codeOf(answer), credential);
-      if (!renewed && restores === access.restores) return answer;
+      // Each restore may remove the credential, so that a request among many of them is sent as often.
+      if (restores !== access.restores) continue;
+      if (!renewed || renewals === mostRenewals) return answer;
+      renewals += 1;
     }
   };
 }

@@ -1,6 +1,6 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
-import { mostResends } from "../../client/access/lazy-access.ts";
+import { mostRenewals } from "../../client/access/lazy-access.ts";
 import { requestAccess } from "../../client/access/request-access.ts";
 import { WriteKeys } from "../../client/access/write-keys.ts";
 import type { SendRequest } from "../../client/api-client.ts";
@@ -29,6 +29,7 @@ export class GivenAccess implements Part<AccessState> {
   readonly keys = new WriteKeys();
   readonly #issuing = new Mutex();
   #held: AccessState = {};
+  #restores = 0;
 
   constructor(apiUrl: string, accounts: readonly SeededAccount[], send: SendRequest) {
     this.#apiUrl = apiUrl;
@@ -41,6 +42,7 @@ export class GivenAccess implements Part<AccessState> {
   }
 
   restore(state: AccessState): void {
+    this.#restores += 1;
     this.keys.restored();
     this.#held = structuredClone(state);
   }
@@ -52,11 +54,13 @@ export class GivenAccess implements Part<AccessState> {
    */
   authorizedFetch(program: string, issue: SendRequest): SendRequest {
     return async (request) => {
-      for (let resends = 0; ; resends += 1) {
+      for (let renewals = 0; ; ) {
+        const before = this.#restores;
         const copy = withOwnGlobals(() => request.clone());
         const used = await this.#authorize(copy, program, issue);
         const answer = await this.send(copy);
-        if (answer.status !== 401 || resends === mostResends) return answer;
+        if (answer.status !== 401 || renewals === mostRenewals) return answer;
+        if (before === this.#restores) renewals += 1;
         if (this.#held[program]?.credential === used) delete this.#held[program];
       }
     };

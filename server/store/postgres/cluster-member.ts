@@ -198,8 +198,15 @@ export class ClusterMember {
       database,
     );
     this.#leading = { reader: new Reader(inTurn, database.schema), commits };
-    await this.#store.writeAbout("leader", name);
-    await listener.gained();
+    try {
+      await this.#store.writeAbout("leader", name);
+      await listener.gained();
+    } catch (error) {
+      // Another connection failed. This one would keep the lead for a process that does not lead.
+      this.#leading = null;
+      await client.query(`SELECT pg_advisory_unlock(${database.lock("leader")})`);
+      throw error;
+    }
     this.#leads = this.#leading !== null;
   }
 }

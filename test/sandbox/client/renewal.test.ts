@@ -139,6 +139,34 @@ describe("the sandbox's own client after its credential's seven days:", () => {
     },
   );
 
+  test.each([
+    ["client", `/programs/${program}`],
+    ["client.retrying", `/programs/${program}`],
+    ["given", "/merchants"],
+  ])("%s sends a request again after each restore that removes its credential", async (name, held) => {
+    const sandbox = await freshSandbox();
+    const { client, given } = sandbox;
+    const reader = name === "client" ? client : client.retrying;
+    const use = async () =>
+      name === "given"
+        ? (await given.merchant({ state: "pending" })).merchant.program
+        : unwrap(await reader.GET(path, { params: { path: { program } } })).id;
+    const start = await sandbox.snapshot();
+    await using first = delay("request", held);
+    let request: Pick<typeof first, "asked" | "send"> = first;
+    const late = use();
+    for (let restores = 0; restores < 6; restores += 1) {
+      await request.asked;
+      await start.restore();
+      const next = delay("request", held);
+      request.send();
+      request = next;
+    }
+    await request.asked;
+    request.send();
+    expect(await late).toBe(program);
+  });
+
   test("requests after a restore share one request for a credential, even if one from before it is in progress", async () => {
     const { client, snapshot, description } = await freshSandbox();
     const use = async () => unwrap(await client.GET(path, { params: { path: { program } } })).id;

@@ -240,6 +240,15 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
         return { path, status: answer.status, text: await answer.text() };
       }),
     );
+    const snapshot = await fetch(urls.rpc, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "evm_snapshot", params: [] }),
+    });
+    expect(await snapshot.json()).toMatchObject({
+      id: 1,
+      error: { code: -32603, message: expect.stringContaining("The database refused or did not respond") },
+    });
     await server.start();
     expect(answers.filter(({ status }) => status === 500)).toEqual([]);
     const deliveries = answers.filter(({ path }) => path === receiveNotification.path);
@@ -249,6 +258,24 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     );
     expect(data.at(-1)).toMatchObject({ status: 503, verified: false });
     expect((await send(member.description, credential, creation())).status).toBe(201);
+  });
+
+  test("a process that cannot write down that it leads leaves the lead, and one leads when it can", {
+    timeout: 60_000,
+  }, async () => {
+    // Longer than a statement may take.
+    const holding = server.ask(
+      "BEGIN; LOCK TABLE shared.about IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(12); COMMIT",
+    );
+    const isLocked =
+      "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'shared.about'::regclass";
+    await expect.poll(async () => await server.ask(isLocked)).toHaveLength(1);
+    await server.ask(
+      "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted",
+    );
+    await holding;
+    const relayed = await offer(member.description);
+    for (const one of both()) expect((await untilDone(one, relayed)).status).toBe(200);
   });
 
   test("the database has one owner, and one chain", { timeout: 30_000 }, async () => {

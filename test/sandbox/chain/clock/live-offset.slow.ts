@@ -166,6 +166,18 @@ test.for<{ steps: number[]; travelled?: number }>([
   },
 );
 
+test("the API continues from the newest block when the machine's clock is set back, also if nobody asked for the time since", async () => {
+  using machine = new Machine();
+  await using sandbox = await createSandbox({ mode: "live", adaptChain: machine.adaptChain });
+  const { chain, clock } = sandbox;
+  await clock.now();
+  // Each is at least one second later than the one before it.
+  await chain.client.mine({ blocks: 60 });
+  const { timestamp } = await chain.client.getBlock();
+  await machine.set(-day);
+  expect(await clock.now()).toBeGreaterThanOrEqual(Number(timestamp));
+});
+
 test("the chain follows the machine's clock without a request to the API", async () => {
   using machine = new Machine();
   await using sandbox = await createSandbox({ mode: "live" });

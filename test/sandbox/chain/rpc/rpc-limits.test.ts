@@ -58,6 +58,26 @@ async function call(method: string, params: readonly unknown[] = []): Promise<Re
   return response.parse(await post(callOf(method, params)));
 }
 
+/** A body of many small values, each of which takes much memory once it is parsed. */
+const listOf = (value: string, count: number) => `[${`${value},`.repeat(count - 1)}${value}]`;
+
+test.each([
+  ["1", 1_000_000, "A request has at most 250000 values. Send several requests."],
+  ["{}", 250_001, "A request has at most 250000 values. Send several requests."],
+  ["[]", 50_001, "A batch has at most 50000 calls, and this one has 50001. Send several batches."],
+])("a batch of %s, %d times, is refused as a whole", async (value, count, message) => {
+  const headers = { "Content-Type": "application/json" };
+  const refusal = { jsonrpc: "2.0", id: null, error: { code: -32_005, message } };
+  const body = listOf(value, count);
+  expect(JSON.parse((await ask(rpc, { method: "POST", headers, body })).text)).toEqual(refusal);
+  const one = `{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":${listOf(value, 250_001)}}`;
+  const { text } = await ask(rpc, { method: "POST", headers, body: one });
+  expect(JSON.parse(text).error).toMatchObject({
+    code: -32_005,
+    message: expect.stringContaining("250000 values"),
+  });
+});
+
 /** The chain reads, runs and mines for others. */
 async function expectAlive(): Promise<void> {
   const { token } = sandbox.description.contracts;
