@@ -132,7 +132,7 @@ async function servePool(terminal: Terminal, flags: PoolFlags): Promise<void> {
   else if ((await Promise.race([pool.ready(), failed.promise, interrupted])) === undefined)
     starter.report(started);
   else terminal.exitCode = 1;
-  // A pool in the background that cannot start its first sandboxes ends, because its messages have no reader.
+  // A pool in the background ends if its first sandboxes do not start, so that the command that started it reports the reason.
   if (terminal.exitCode !== 1) await interrupted;
   await Promise.all([listener.close(), pool.close()]);
 }

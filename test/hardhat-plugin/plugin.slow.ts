@@ -74,6 +74,32 @@ test("fixtures of Hardhat's network helpers reset the whole sandbox on the netwo
   expect(await sandbox.store.list("purchases", {})).toHaveLength(2);
 });
 
+test("the time helpers of Hardhat move the clock of the whole sandbox on the network sandbox, and a time that has passed is refused", async () => {
+  const { root, hre } = await openProject({ plugins: [plugin, networkHelpersPlugin] });
+  await using sandbox = await createSandbox({ seed: "times", dataDirectory: join(root, ".sandbox") });
+  const { networkHelpers, provider } = await hre.network.create("sandbox");
+  const { time } = networkHelpers;
+  const start = await time.latest();
+  await time.increaseTo(start + 86_400);
+  expect(await time.latest()).toBe(start + 86_400);
+  expect(await time.increase(60)).toBe(start + 86_460);
+  await time.setNextBlockTimestamp(start + 90_000);
+  const [from, to] = [sandbox.wallets.buyer.address, sandbox.wallets.stranger.address];
+  await provider.request({ method: "eth_sendTransaction", params: [{ from, to, value: "0x7" }] });
+  await expect.poll(async () => await time.latest()).toBe(start + 90_000);
+  await provider.request({ method: "evm_increaseTime", params: [10] });
+  await networkHelpers.mine();
+  expect(await time.latest()).toBe(start + 90_010);
+  expect(await sandbox.clock.now()).toBe(start + 90_010);
+  await time.setNextBlockTimestamp(start + 90_011);
+  await networkHelpers.mine();
+  expect(await time.latest()).toBe(start + 90_011);
+  await expect(time.increaseTo(start)).rejects.toThrow("evm_setNextBlockTimestamp: ");
+  await expect(provider.request({ method: "evm_increaseTime", params: ["soon"] })).rejects.toThrow(
+    "evm_increaseTime: ",
+  );
+});
+
 test("without a sandbox, the network sandbox says how to start one, and other networks work", async () => {
   const { root, hre } = await openProject();
   await expect(hre.network.create("sandbox")).rejects.toThrow(

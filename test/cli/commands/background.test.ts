@@ -109,7 +109,8 @@ describe("a pool in the background", () => {
     const log = ["--log-level", "info", "--log-format", "text", "--log-file", "pool.log"];
     const { stdout } = await runIn(folder, "pool", "--detach", "--size=1", "--port=0", "--json", ...log);
     const { url } = JSON.parse(stdout);
-    const { sandbox } = JSON.parse(await (await fetch(`${url}/leases`, { method: "POST" })).text());
+    const lease = await fetch(`${url}/leases`, { method: "POST" });
+    const { sandbox } = JSON.parse(await lease.text());
     await fetch(`${sandbox.urls.api}/v1/routing/capabilities`);
     await runCli("stop", "--pool", url);
     expect(await readFile(join(folder, "pool.log"), "utf8")).toMatch(/^\S+ info .*capabilities/m);

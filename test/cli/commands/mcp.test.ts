@@ -88,7 +88,11 @@ test("the tools have the schemas of the control API, each as one object", async 
     expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
     expect(description).toMatch(/^[A-Z].*\.$/s);
   }
+  expect(JSON.stringify(inputs)).not.toContain('"$ref"');
   expect(Object.keys(inputs["given"]?.properties ?? {})).toEqual(["merchant", "purchase"]);
+  expect(inputs["given"]?.properties).toMatchObject({
+    purchase: { type: "object", properties: { buyer: { type: "string", default: "buyer" } } },
+  });
   expect(inputs["restore"]).toMatchObject({
     properties: { number: { type: "string" } },
     required: ["number"],

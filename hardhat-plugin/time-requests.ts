@@ -1,0 +1,42 @@
+import type { ChainType, NetworkConnection } from "hardhat/types/network";
+import type { JsonRpcRequest, JsonRpcResponse } from "hardhat/types/providers";
+import { z } from "zod";
+import type { SandboxDescription } from "../sandbox/options/description.ts";
+import { askControl } from "../sandbox/service/ask-control.ts";
+
+const blockSchema = z.object({ timestamp: z.coerce.number() });
+const refusal = z.object({ detail: z.string() });
+
+/** The methods that move the time of the next block, as Hardhat's network helpers call them. The chain RPC refuses them. */
+const timeMethods = ["evm_setNextBlockTimestamp", "evm_increaseTime"];
+
+/** Returns whether a request moves the time of the next block. */
+export function movesTime({ method }: JsonRpcRequest): boolean {
+  return timeMethods.includes(method);
+}
+
+/**
+ * Moves the sandbox's clock, which is that of the API, too, to the second before the time that the next block gets. This mines a block.
+ *
+ * @example await moveTime(connection, sandbox, { jsonrpc: "2.0", id: 1, method: "evm_increaseTime", params: [60] })
+ */
+export async function moveTime<ChainTypeT extends ChainType | string>(
+  { provider }: NetworkConnection<ChainTypeT>,
+  { urls }: SandboxDescription,
+  { id, method, params }: JsonRpcRequest,
+): Promise<JsonRpcResponse> {
+  const latest = await provider.request({ method: "eth_getBlockByNumber", params: ["latest", false] });
+  const { timestamp } = blockSchema.parse(latest);
+  const [given] = Array.isArray(params) ? params : [];
+  const value = Number(given);
+  const next = method === "evm_increaseTime" ? timestamp + value : value;
+  // Without a travel, the next block has the next second.
+  if (next !== timestamp + 1) {
+    const response = await askControl(urls.control, "POST", "/clock", { to: next - 1 });
+    if (!response.ok) {
+      const { detail } = refusal.parse(await response.json());
+      return { jsonrpc: "2.0", id, error: { code: -32_602, message: `${method}: ${detail}` } };
+    }
+  }
+  return { jsonrpc: "2.0", id, result: String(method === "evm_increaseTime" ? value : next) };
+}
