@@ -15,7 +15,7 @@ export interface Rule {
   name: string;
   /** Every rule in which the buyer pays one purchase holds with `payWithPermit` too; false where it pays none. */
   pays?: false;
-  /** The rule in the words for a payment with a permit, if it is about the permit too. */
+  /** The name with a permit, if the rule is about the permit too. */
   withPermit?: string;
   /** Null when the contract keeps it, otherwise a sentence. */
   run(fixture: ContractFixture): Promise<Outcome>;
