@@ -14,6 +14,7 @@ import { atOneTime, readTime } from "./journal/timestamp.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { readChainIdentity } from "./node/chain-epoch.ts";
 import { type Head, readHeadBlock, readNextBlockTime, toNode } from "./node/node.ts";
+import { prefetch } from "./prefetch.ts";
 import { abandon, resume } from "./recovery/abandon.ts";
 import { findReorged } from "./recovery/find-reorged.ts";
 import { follow, observe, readNow, unknownOutcomes } from "./recovery/follow.ts";
@@ -192,7 +193,7 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Rel
 function beginSubmission(context: RelayerContext): { now: RelayerContext; nextTime: Promise<number> } {
   const now = atOneTime(context);
   const nextTime = readNextBlockTime(context.node);
-  for (const reading of [readTime(now), nextTime]) reading.catch(() => undefined);
+  prefetch(readTime(now), nextTime);
   return { now, nextTime };
 }
 

@@ -15,6 +15,7 @@ import {
 import { atOneTime, readTime, timestamp } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { askNode, knowsTransaction, type Node, readNextBlockTime, readNonce, sendRaw } from "../node/node.ts";
+import { prefetch } from "../prefetch.ts";
 import {
   awaitTransactionReceipt,
   findTransactionReceipt,
@@ -100,7 +101,7 @@ async function begin(
   // In one message with the simulation; both count only if that succeeds.
   const chainNonce = readNonce(nodeOf(context, operation), operation.from);
   const allowed = requirePrecondition(context, operation);
-  for (const early of [chainNonce, allowed]) early.catch(() => undefined);
+  prefetch(chainNonce, allowed);
   const simulated = await simulate(context, operation, time);
   if (simulated.status === "failed") return simulated;
   await allowed;

@@ -1,6 +1,5 @@
 import { maxUint128 } from "viem";
 import { z } from "zod";
-import type { Json } from "../../protocol/values/json.ts";
 import { secondsOfMilliseconds } from "../../protocol/values/time.ts";
 import { textLengths } from "../../server/http/limits.ts";
 import { check } from "../../server/http/request/validate.ts";
@@ -19,7 +18,6 @@ import { showValue } from "../lib/errors/show-value.ts";
 import { errorBelow, GivenInvalidError } from "./given-invalid-error.ts";
 import {
   defaultAmount,
-  type MerchantState,
   merchantStates,
   type PurchaseState,
   purchaseStates,
@@ -27,51 +25,6 @@ import {
   routes,
   statesOf,
 } from "./states.ts";
-
-/** Options of a given merchant. */
-export interface MerchantOptions {
-  state: MerchantState;
-  /** The program's id; by default the first program. */
-  program?: string;
-  /** The wallet that enrolls; by default `merchant`. */
-  wallet?: WalletName;
-  name?: string;
-  /** The funding cap in base units; by default 1,000,000 USDC. */
-  cap?: string;
-  reference?: string;
-}
-
-/** Options of a given purchase; amounts are decimal strings in base units. */
-export interface PurchaseOptions<S extends PurchaseState = PurchaseState> {
-  state: S;
-  /** The route to the chain: `registrar_offer` (default) or `merchant_direct`. */
-  route?: Route;
-  /** The program's id; by default that of `merchant`, or the first program. */
-  program?: string;
-  /** An enrolled merchant or its id; by default the merchant of the wallet `merchant`, which is created and funded if necessary. */
-  merchant?: string | { readonly id: string };
-  /** The wallet that pays; by default `buyer`. */
-  buyer?: WalletName;
-  /** The wallet that claims and receives the refund; by default `beneficiary`. */
-  beneficiary?: WalletName;
-  /** The price; by default 25 USDC. */
-  amount?: string;
-  /** The amount to pay; by default the whole price, and half of it for `partially_paid`. */
-  paid?: string;
-  /** Whether to pay with an EIP-2612 permit in one transaction, which replaces the buyer's allowance; by default false. */
-  permit?: boolean;
-  /** The amount to claim; by default the paid amount. */
-  claimed?: string;
-  /** The reason of the claim. */
-  reason?: string;
-  /** The reviewer's award; by default the claimed amount, and 0 for `denied`. */
-  award?: string;
-  /** The terms, any JSON object. */
-  terms?: { [name: string]: Json };
-  reference?: string;
-  /** Deadlines in Unix seconds; by default those of the API, and for `expired` sooner ones for offer and payment. */
-  deadlines?: { offer_deadline?: number; pay_deadline?: number; claim_deadline?: number };
-}
 
 /** The error of one option; a field of an option is named as in `deadlines.pay_deadline`. */
 export function invalidOption(
@@ -175,39 +128,67 @@ function remedyFor(unknown: readonly string[], known: readonly string[]): string
 
 const merchantOptions = options({
   state: oneOf(merchantStates),
+  /** The program's id; by default the first program. */
   program: program.optional(),
+  /** The wallet that enrolls; by default `merchant`. */
   wallet: wallet.default("merchant"),
   name: text(textLengths.name).optional(),
+  /** The funding cap in base units; by default 1,000,000 USDC. */
   cap: amount.optional(),
   reference: reference.optional(),
-} satisfies { [Name in keyof Required<MerchantOptions>]: z.ZodType<unknown, MerchantOptions[Name]> });
+});
+
+/** Options of a given merchant. */
+export type MerchantOptions = z.input<typeof merchantOptions>;
 
 /** The options of a given merchant, with their defaults. */
 export type MerchantPlan = z.output<typeof merchantOptions>;
 
 const purchaseOptions = options({
   state: oneOf(purchaseStates),
+  /** The route to the chain: `registrar_offer` (default) or `merchant_direct`. */
   route: oneOf(routes).optional(),
+  /** The program's id; by default that of `merchant`, or the first program. */
   program: program.optional(),
   merchant: z.preprocess(idOf, merchant.optional()).meta({ type: "string" }),
+  /** The wallet that pays; by default `buyer`. */
   buyer: wallet.default("buyer"),
+  /** The wallet that claims and receives the refund; by default `beneficiary`. */
   beneficiary: wallet.default("beneficiary"),
+  /** The price; by default 25 USDC. */
   amount: amount.default(defaultAmount),
+  /** The amount to pay; by default the whole price, and half of it for `partially_paid`. */
   paid: amount.optional(),
+  /** Whether to pay with an EIP-2612 permit in one transaction, which replaces the buyer's allowance; by default false. */
   permit: z.boolean(named("is not a boolean", "Pass true or false.")).optional(),
+  /** The amount to claim; by default the paid amount. */
   claimed: amount.optional(),
+  /** The reason of the claim. */
   reason: text(textLengths.reason).optional(),
+  /** The reviewer's award; by default the claimed amount, and 0 for `denied`. */
   award: award.optional(),
+  /** The terms, any JSON object. */
   terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.", "object")
     .meta({ additionalProperties: {} })
     .optional(),
   reference: reference.optional(),
+  /** Deadlines in Unix seconds; by default those of the API, and for `expired` sooner ones for offer and payment. */
   deadlines: options({
     offer_deadline: time.optional(),
     pay_deadline: time.optional(),
     claim_deadline: time.optional(),
   }).optional(),
-} satisfies { [Name in keyof Required<PurchaseOptions>]: z.ZodType });
+});
+
+/** Options of a given purchase; amounts are decimal strings in base units. */
+export type PurchaseOptions<S extends PurchaseState = PurchaseState> = Omit<
+  z.input<typeof purchaseOptions>,
+  "state" | "merchant"
+> & {
+  state: S;
+  /** An enrolled merchant or its id; by default the merchant of the wallet `merchant`, which is created and funded if necessary. */
+  merchant?: string | { readonly id: string };
+};
 
 /** The options of a given purchase, with their defaults. */
 export type PurchasePlan = Omit<z.output<typeof purchaseOptions>, "route" | "paid" | "claimed" | "award"> & {

@@ -16,6 +16,7 @@ import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts"
 import { Recent } from "../../protocol/recent.ts";
 import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { type Node, readHeadBlock, toNode } from "../../relayer/node/node.ts";
+import { prefetch } from "../../relayer/prefetch.ts";
 import type { BlockPoint, ExpectedParts } from "./chain-reader.ts";
 import { type DeployedNode, readDeployedIdentity } from "./deployed-node.ts";
 import { absent } from "./head-reader.ts";
@@ -48,7 +49,7 @@ async function observeAtOneHead(
 ): Promise<ObservedTransaction> {
   const { client, reader } = node;
   return await reader.atOneHead(async (head) => {
-    if (expected !== undefined) prefetch(expected, head, client);
+    if (expected !== undefined) prefetchBlock(expected, head, client);
     const [identity, found, receipt] = await Promise.all([
       readDeployedIdentity(node),
       client.getTransaction({ hash }).catch(absent),
@@ -73,15 +74,14 @@ async function observeAtOneHead(
  * Asks what the block of a transaction has, in the message that asks for the transaction: for a reader that asks each question once, and
  * finds these answers when it knows the block. If it is another block, nothing uses them.
  */
-function prefetch({ to, wallet, block }: ExpectedParts, head: BlockPoint, client: PublicClient): void {
+function prefetchBlock({ to, wallet, block }: ExpectedParts, head: BlockPoint, client: PublicClient): void {
   const { number, hash: blockHash } = block ?? head;
-  const asked = [
+  prefetch(
     client.getBlock({ blockNumber: BigInt(number) }),
     client.getLogs({ blockHash }),
     client.getCode({ address: to, blockHash }),
     client.getCode({ address: wallet, blockHash }),
-  ];
-  for (const answer of asked) answer.catch(() => undefined);
+  );
 }
 
 /**
@@ -102,7 +102,7 @@ async function readBlock(
     ]);
   // Asked with the block: it is the receipt's, unless the chain reorganized or the node lies.
   const early = readIn(receipt.blockHash);
-  early.catch(() => undefined);
+  prefetch(early);
   const found = await client.getBlock({ blockNumber: receipt.blockNumber }).catch(absent);
   if (found?.hash === undefined || found.hash === null) return undefined;
   const { number, hash: blockHash, timestamp, transactions } = found;

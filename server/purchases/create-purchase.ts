@@ -4,6 +4,7 @@ import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
+import { prefetch } from "../../relayer/prefetch.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import type { Deployment } from "../chain/deployment.ts";
 import { assertNoFieldErrors, type FieldError } from "../errors/problem.ts";
@@ -52,7 +53,7 @@ export const createPurchase = defineOperation({
         ...findInParties(body, merchant, deployment),
       ]);
       const { commitment_hash, buyer } = await draft();
-      sign().catch(() => undefined);
+      prefetch(sign());
       return { id: commitment_hash, buyer };
     });
     const signed = await sign();

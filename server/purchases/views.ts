@@ -79,7 +79,9 @@ function viewFigures(purchase: PurchaseRecord, onChain: ChainPurchase) {
 
 /** Returns whether it is too late to bring a purchase on chain, or to begin to pay it, in the next block. */
 function isExpired(purchase: PurchaseRecord, { exists, paid, nextTime }: ChainPurchase): boolean {
-  return (!exists && nextTime > offerableUntil(purchase)) || (paid === 0n && nextTime > payableUntil(purchase));
+  return (
+    (!exists && nextTime > offerableUntil(purchase)) || (paid === 0n && nextTime > payableUntil(purchase))
+  );
 }
 
 /** The typed data of a purchase's commitment. */

@@ -11,7 +11,7 @@ import {
 } from "../../relayer/relayer.ts";
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
-import { prefetch } from "../lib/prefetch.ts";
+import { prefetch } from "../../relayer/prefetch.ts";
 import { sayRemedy } from "../reverts/cause.ts";
 import { explainMined } from "../reverts/explain-mined.ts";
 import { explainRevert } from "../reverts/explain-revert.ts";
