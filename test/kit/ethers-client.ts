@@ -24,6 +24,7 @@ export interface EndedPurchase {
   route: Route;
   amount: bigint;
   award: bigint;
+  decision: string;
 }
 
 interface Action {
@@ -219,8 +220,14 @@ export class EthersClient {
       `${path}/decisions`,
       await this.#decide(id, commitment.hash, claim, award),
     );
-    await this.#write(`${path}/refunds`, { decision_id: decision.id });
-    return { id, commitment: commitment.hash, route, amount, award };
+    const ended = { id, commitment: commitment.hash, route, amount, award, decision: decision.id };
+    await this.refund(ended);
+    return ended;
+  }
+
+  /** Has a refund collected, also again after a reorg has removed it. */
+  async refund({ id, decision }: EndedPurchase): Promise<void> {
+    await this.#write(`/purchases/${id}/refunds`, { decision_id: decision });
   }
 
   /** Reads a purchase. */

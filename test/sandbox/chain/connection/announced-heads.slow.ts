@@ -51,7 +51,7 @@ test.for([
 ] as const)(
   "a WebSocket URL %s has the node announce its heads, also after the node could not be reached",
   {
-    timeout: 120_000,
+    timeout: 240_000,
   },
   async ([, hasOther]) => {
     const node = await startAutominingAnvil();

