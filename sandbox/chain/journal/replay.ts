@@ -19,7 +19,7 @@ import type { KnownBlock } from "./known-blocks.ts";
 const minedSchema = z.array(z.object({ hash: z.string() }));
 
 /** How the blocks of a journal are made again. */
-export interface ReplayOptions {
+interface ReplayOptions {
   /** How many of the changes the state of the node has in it; the last of them is the checkpoint. */
   position: number;
   /** Called for each block, with how many are made, and of how many. */
