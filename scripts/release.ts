@@ -7,16 +7,12 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { packageVersion } from "../sandbox/lib/package-version.ts";
 
 const root = packageRoot();
 const release = join(root, "release");
-const { version } = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
-
-const notes = notesOf(version);
+const notes = notesOf(packageVersion());
 rmSync(release, { recursive: true, force: true });
 mkdirSync(release);
 const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", release], {

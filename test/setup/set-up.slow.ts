@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import { packageVersion } from "../../sandbox/lib/package-version.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { copyCheckout } from "./copied-checkout.ts";
 
@@ -215,7 +216,7 @@ test("npm run -s sandbox -- <command> runs a command and prints nothing else", a
   const { stdout } = await promisify(execFile)("npm", ["run", "-s", "sandbox", "--", "--version"], {
     cwd: ROOT,
   });
-  expect(stdout).toBe("0.1.0\n");
+  expect(stdout).toBe(`${packageVersion()}\n`);
 });
 
 test("npm start prints what it started and nothing else, even when its pages are opened", async () => {
