@@ -1,5 +1,6 @@
 import { maxUint64, toHex } from "viem";
 import { z } from "zod";
+import { readJson } from "../../../lib/read-json.ts";
 
 /**
  * The gas limit of a call that runs without a transaction, and of a block. An endless loop takes some tenths of a
@@ -24,6 +25,12 @@ export const mostPercentiles = 100;
 /** The largest number of slots of storage that one call reads. */
 export const mostSlots = 1_024;
 
+/** The largest number of structs that the types of typed data have, each one counted wherever it occurs in another one. */
+export const mostStructs = 1_000;
+
+/** The largest number of characters in the name of a type of typed data. */
+export const mostTypeCharacters = 500;
+
 /**
  * The params of a call do not fit its limits, or cannot be read well enough to know.
  *
@@ -40,6 +47,12 @@ export const quantity = z
 const transaction = z.looseObject({ gas: z.unknown().optional(), type: z.unknown().optional() });
 const unsigned = z.looseObject({ maxFeePerBlobGas: z.unknown().optional() });
 const blockOverrides = z.looseObject({ gasLimit: z.unknown().optional() }).nullish();
+/** Anvil ends when it reads the name of a type with thousands of brackets. */
+const typeName = z.string().max(mostTypeCharacters);
+const typedData = z.looseObject({
+  types: z.record(typeName, z.array(z.looseObject({ type: typeName }))),
+  primaryType: typeName,
+});
 const tracing = z.looseObject({ tracer: z.string().nullish(), blockOverrides }).nullish();
 const simulation = z.looseObject({
   blockStateCalls: z.array(z.looseObject({ blockOverrides, calls: z.array(transaction).nullish() })),
@@ -52,6 +65,7 @@ const tracers = new Set(["callTracer", "prestateTracer", "noopTracer"]);
 const lastType = 4n;
 
 const transactionReason = "The first of params must be a transaction object";
+const typedDataReason = `The second of params must be typed data: an object with types and primaryType, whose names have at most ${mostTypeCharacters} characters`;
 const simulationReason = "The first of params must be an object with blockStateCalls";
 const blockReplayReason =
   'The kinds of trace must be "trace" or "stateDiff" ("vmTrace" would fill the memory of Anvil with every step)';
@@ -81,6 +95,7 @@ export const bounders: ReadonlyMap<string, (params: Params) => Params> = new Map
   ["eth_sendUnsignedTransaction", boundUnsigned],
   ["eth_signTransaction", boundUnsigned],
   ["eth_fillTransaction", boundUnsigned],
+  ["eth_signTypedData_v4", boundTypedData],
   ["anvil_setCode", boundCode],
   ["hardhat_setCode", boundCode],
   ["anvil_setNextBlockBaseFeePerGas", boundBaseFee],
@@ -197,6 +212,31 @@ function boundFeeHistory(params: Params): Params {
 
 function boundProof(params: Params): Params {
   requireFewSlots(params[1]);
+  return params;
+}
+
+/** Anvil writes out a struct wherever it occurs: a few types that name each other several times fill its memory. */
+function boundTypedData(params: Params): Params {
+  const [, data] = params;
+  // Some clients send it as a text.
+  const { types } = read(typedData, typeof data === "string" ? readJson(data) : data, typedDataReason);
+  const members = new Map(Object.entries(types));
+  const counts = new Map<string, number>();
+  const count = (name: string): number => {
+    const known = counts.get(name);
+    if (known !== undefined) return known;
+    // Anvil refuses a struct that contains itself.
+    counts.set(name, 0);
+    const inside = (members.get(name) ?? []).map(({ type }) => count(type.replace(/\[.*/s, "")));
+    const all = inside.reduce((sum, one) => sum + one, members.has(name) ? 1 : 0);
+    counts.set(name, all);
+    return all;
+  };
+  const sum = (total: number, name: string) => total + count(name);
+  if (members.size > mostStructs || [...members.keys()].reduce(sum, 0) > mostStructs)
+    throw new ParamsError(
+      `The types of typed data have at most ${mostStructs} structs, each one counted wherever it occurs in another one. Use fewer.`,
+    );
   return params;
 }
 

@@ -458,6 +458,45 @@ describe("values that would end Anvil:", () => {
     },
   );
 
+  /** Types of which each one has three members of the next one. */
+  const fanOut = (depth: number) =>
+    Object.fromEntries(
+      Array.from({ length: depth }, (_, at) => [
+        `T${at}`,
+        ["a", "b", "c"].map((name) => ({ name, type: at + 1 === depth ? "uint8" : `T${at + 1}` })),
+      ]),
+    );
+  const tooManyStructs =
+    "The types of typed data have at most 1000 structs, each one counted wherever it occurs in another one. Use fewer.";
+  const tooLong =
+    "The second of params must be typed data: an object with types and primaryType, whose names have at most 500 characters.";
+  test.each([
+    ["whose types fan out", fanOut(40), tooManyStructs],
+    ["whose types fan out a little less", fanOut(7), tooManyStructs],
+    [
+      "of thousands of types",
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`T${at}`, []])),
+      tooManyStructs,
+    ],
+    ["with thousands of brackets", { T0: [{ name: "a", type: `uint8${"[]".repeat(50_000)}` }] }, tooLong],
+    ["with thousands of parentheses", { T0: [{ name: "a", type: "(".repeat(50_000) }] }, tooLong],
+    ["with thousands of brackets in a name", { [`T0${"[]".repeat(50_000)}`]: [], T0: [] }, tooLong],
+  ])("typed data %s is refused, and the chain continues", async (_, types, message) => {
+    const data = { types, primaryType: "T0", domain: {}, message: {} };
+    for (const sent of [data, JSON.stringify(data)])
+      expect((await call("eth_signTypedData_v4", [account, sent])).error).toEqual({ code: -32_602, message });
+    await expectAlive();
+  });
+
+  test("typed data with types as they are in use is signed", async () => {
+    const types = { EIP712Domain: [], ...fanOut(3) };
+    const leaf = { a: 1, b: 2, c: 3 };
+    const [a, b, c] = Array.from({ length: 3 }, () => ({ a: leaf, b: leaf, c: leaf }));
+    const data = { types, primaryType: "T0", domain: {}, message: { a, b, c } };
+    for (const sent of [data, JSON.stringify(data)])
+      expect((await call("eth_signTypedData_v4", [account, sent])).result).toMatch(/^0x[0-9a-f]{130}$/);
+  });
+
   test.each(["anvil_setCode", "hardhat_setCode"])(
     "%s of half a delegation is refused, and the chain continues",
     async (method) => {
