@@ -18,6 +18,7 @@ import { GivenAccess } from "./given/actors/access.ts";
 import { openMerchantReads } from "./given/actors/merchant-reads.ts";
 import { Given, type GivenMeans } from "./given/given.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
+import { unloadable } from "./lib/errors/unloadable.ts";
 import { fetchDirect } from "./lib/http/direct/fetch-direct.ts";
 import { restoreParts } from "./lib/part.ts";
 import type { SandboxDescription } from "./options/description.ts";
@@ -38,7 +39,6 @@ import { captureContent, decodeSnapshotParts } from "./snapshots/file/capture-co
 import { requireEqual } from "./snapshots/file/place-state.ts";
 import type { LoadedSnapshot } from "./snapshots/file/snapshot-content.ts";
 import { encodeSnapshot } from "./snapshots/file/snapshot-file.ts";
-import { unloadable } from "./snapshots/file/unloadable.ts";
 import { takeFingerprint } from "./snapshots/fingerprint.ts";
 import { RpcSnapshots } from "./snapshots/rpc-snapshots.ts";
 import { Snapshots } from "./snapshots/snapshot.ts";

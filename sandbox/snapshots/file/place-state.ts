@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import type { SavedChain } from "../../chain/start-chain.ts";
+import { unloadable } from "../../lib/errors/unloadable.ts";
 import type { Fingerprint } from "../fingerprint.ts";
 import type { LoadedSnapshot } from "./snapshot-content.ts";
-import { unloadable } from "./unloadable.ts";
 
 /**
  * Places the state of a saved chain where Anvil can load it; disposing takes the file away.

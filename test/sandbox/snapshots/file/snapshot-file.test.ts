@@ -205,11 +205,11 @@ test("a file with a chain or a part that cannot be loaded is refused by its name
   const { parts } = content;
   const { store } = parts;
   const broken = { ...store.collections, merchants: { mer_1: { revision: 1, value: null } } };
-  const anew = "Save it again.";
+  const again = "Save it again.";
   const byParts = "Load it with the parts that it was saved with, or save it again.";
   const cases: [change: object, state: string, reason: string][] = [
-    [{}, "", `Anvil cannot load its chain: EOF while parsing a value at line 1 column 0. ${anew}`],
-    [{}, "{}", `Anvil cannot load its chain: missing field \`block\` at line 1 column 2. ${anew}`],
+    [{}, "", `Anvil cannot load its chain: EOF while parsing a value at line 1 column 0. ${again}`],
+    [{}, "{}", `Anvil cannot load its chain: missing field \`block\` at line 1 column 2. ${again}`],
     [
       {},
       JSON.stringify({ ...JSON.parse(state), blocks: [] }),

@@ -1,4 +1,4 @@
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { SandboxError } from "./sandbox-error.ts";
 
 /** The refusal of a snapshot file whose content cannot be loaded, though its checksum is right. */
 export function unloadable(file: string, reason: string, cause?: unknown): SandboxError {
