@@ -166,7 +166,7 @@ test.for<{ steps: number[]; travelled?: number }>([
   },
 );
 
-test("the API continues from the newest block when the machine's clock is set back, also if nobody asked for the time since", async () => {
+test("the API continues from the newest block when the machine's clock is set back, also without a request for the time since then", async () => {
   using machine = new Machine();
   await using sandbox = await createSandbox({ mode: "live", adaptChain: machine.adaptChain });
   const { chain, clock } = sandbox;
