@@ -84,7 +84,10 @@ async function expectMoved(
 }
 
 /** Counts the transactions of the operator that are none of the effects. */
-async function countOtherTransactions(chain: JsonRpcProvider, events: readonly ChainEvent[]): Promise<number> {
+async function countOtherTransactions(
+  chain: JsonRpcProvider,
+  events: readonly ChainEvent[],
+): Promise<number> {
   const relayed = events.filter(({ name }) => name === "PurchaseOffered" || name === "RefundCollected");
   const receipts = await Promise.all(
     relayed.map(async ({ hash }) => await chain.getTransactionReceipt(hash)),
