@@ -96,7 +96,9 @@ export function brokenRule(
   actual: string | undefined,
 ): string | undefined {
   const isOwn = actual !== undefined && !tokenErrors.includes(actual) && actual in conditions;
-  const error = isOwn ? actual : (expected ?? actual);
+  // A permit that was refused wrongly hides what the token says about the transfer.
+  const isPermit = expected === "Error" && actual === "PermitRefused";
+  const error = isOwn || isPermit ? actual : (expected ?? actual);
   if (error === undefined) return undefined;
   return ruleOf(functionName, error);
 }

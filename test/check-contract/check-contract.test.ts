@@ -99,6 +99,7 @@ test("a rule that is broken for both routes is broken for a new purchase", () =>
 test.each([
   ["payBatch", "DeadlinePassed", undefined, "a payment after the deadline is refused"],
   ["pay", "WrongCaller", "Error", "a payment by another account is refused"],
+  ["payWithPermit", "Error", "PermitRefused", "a payment with a permit that the token refuses is refused"],
   ["pay", "AmountOutOfRange", "ProgramPaused", "a payment while the program is paused is refused"],
   ["offer", "BudgetExceeded", undefined, "an offer above the budget of open offers is refused"],
   ["register", "NonCanonicalLength", undefined, "calldata that is not canonical is refused"],
