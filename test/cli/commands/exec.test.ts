@@ -141,7 +141,7 @@ describe("exec", () => {
 
 const waiting = "console.log('begun'); setInterval(() => {}, 1_000);";
 
-describe("exec", { tags: "thorough" }, () => {
+describe("exec (the further cases)", { tags: "thorough" }, () => {
   test("says so if its cleanup process was killed before the command started, and leaves nothing", async () => {
     const { ended, left, guards } = await run("--", process.execPath, "--version");
     await expect.poll(async () => (await guards()).length).toBe(1);

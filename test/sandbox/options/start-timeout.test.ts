@@ -283,7 +283,7 @@ test("a stored chain whose start fails continues at the next start", { tags: "th
   expect(await again.fingerprint()).toEqual(before);
 });
 
-describe("a sandbox whose Anvil is stopped", { tags: "thorough" }, () => {
+describe("a sandbox whose Anvil is stopped (the further cases)", { tags: "thorough" }, () => {
   test("ends with its process when that is killed, and keeps its chain", async () => {
     const dataDirectory = join(await temporaryFolder(), "kept");
     const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];

@@ -26,10 +26,10 @@ export const mostPercentiles = 100;
 export const mostSlots = 1_024;
 
 /** The largest number of structs that the types of typed data have, each one counted wherever it occurs in another one. */
-export const mostStructs = 1_000;
+const mostStructs = 1_000;
 
 /** The largest number of characters in the name of a type of typed data. */
-export const mostTypeCharacters = 500;
+const mostTypeCharacters = 500;
 
 /**
  * The params of a call do not fit its limits, or cannot be read well enough to know.

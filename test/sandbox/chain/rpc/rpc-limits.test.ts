@@ -669,7 +669,7 @@ test("the limits apply to the chain RPC only: a test's own client of the chain h
   await expect(sandbox.chain.client.call({ data, gas: most * 2n })).rejects.toThrow("OutOfGas");
 });
 
-describe("a request of many calls:", { tags: "thorough" }, () => {
+describe("a request of many calls (the further cases):", { tags: "thorough" }, () => {
   test("calls that run code get ten seconds, and other requests are answered before it is", async () => {
     const calls = Array.from({ length: 500 }, (_, id) =>
       callOf(
@@ -711,7 +711,7 @@ test("a call that runs code on a node that does not answer fails after ten secon
   await expectAlive();
 });
 
-describe("blocks in one call:", { tags: "thorough" }, () => {
+describe("blocks in one call (the further cases):", { tags: "thorough" }, () => {
   test("many blocks are mined in portions, between which others are answered", async () => {
     const mined = call("anvil_mine", ["0x400"]).then(() => "mined");
     const heights: number[] = [];
