@@ -2,7 +2,7 @@ import { type CustomTransport, custom, RpcRequestError } from "viem";
 import type { WebSocket } from "ws";
 import { z } from "zod";
 import { closedMessage } from "../../lib/errors/closed-error.ts";
-import { openDirectSocket } from "../../lib/http/direct/connect-direct.ts";
+import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
 import { clearTimeout, setTimeout } from "../../lib/time/timers.ts";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { hexToNumber } from "viem";
 import { z } from "zod";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
-import { openDirectSocket } from "../../lib/http/direct/connect-direct.ts";
+import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 const quantity = hexSchema.transform((value) => hexToNumber(value));

@@ -1,6 +1,6 @@
 import { type RawData, WebSocket } from "ws";
 import { z } from "zod";
-import { openDirectSocket } from "../../lib/http/direct/connect-direct.ts";
+import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
 import { ChainSilentError } from "./anvil-http.ts";
 
 /** The largest backlog of a client that reads slowly, in bytes: above it a subscriber is disconnected, and nothing more is read of others. */

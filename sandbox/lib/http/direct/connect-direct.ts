@@ -1,8 +1,5 @@
-import http, { Agent, type ClientRequestArgs, request } from "node:http";
+import { Agent, type ClientRequestArgs, request } from "node:http";
 import { Socket } from "node:net";
-import { type ClientOptions, WebSocket } from "ws";
-import { URL } from "../../../../protocol/globals.ts";
-import { withOwnGlobals } from "./with-own-globals.ts";
 
 // As it was when the package was loaded: libraries that mock HTTP (nock, msw) replace it.
 const { connect } = Socket.prototype;
@@ -29,25 +26,5 @@ export class DirectAgent extends Agent {
   override createConnection(options: ClientRequestArgs): Socket {
     // The path is that of the request, and not of a socket in the file system.
     return connectDirect({ ...options, path: null });
-  }
-}
-
-/** Opens a WebSocket to an HTTP server of the sandbox itself, past what mocks connections in the process of the tests. */
-export function openDirectSocket(url: string, options: ClientOptions = {}): WebSocket {
-  const { hostname: host, port } = new URL(url);
-  const createConnection = () => connectDirect({ host, port });
-  const all = { ...options, perMessageDeflate: false, createConnection };
-  return withOwn(() => new WebSocket(url.replace(/^http/, "ws"), all));
-}
-
-/** Runs a step, which must not wait, with Node's own functions in the places where ws reads them. */
-function withOwn<T>(step: () => T): T {
-  const { request } = http;
-  if (request === requestDirect) return withOwnGlobals(step);
-  Reflect.set(http, "request", requestDirect);
-  try {
-    return withOwnGlobals(step);
-  } finally {
-    Reflect.set(http, "request", request);
   }
 }
