@@ -86,10 +86,12 @@ async function refusal(
       `The chain knows no transaction ${hash}. Send the hash of a transaction on this chain, once the wallet has broadcast it.`,
       refused,
     );
-  if (observed.receipt === null || failed.every((name) => name === "confirmations"))
+  // A node that lags behind, or a reorg, can have a receipt without its block: the identical request may succeed later.
+  const isMined = observed.receipt !== null && observed.block !== null;
+  if (!isMined || failed.every((name) => name === "confirmations"))
     return new RefusedTransaction("transaction_unconfirmed", "The transaction is not confirmed yet.", {
       ...refused,
-      members: { confirmations: countConfirmations(observed) },
+      members: { confirmations: isMined ? countConfirmations(observed) : 0 },
       headers: { "Retry-After": "1" },
     });
   const code = soleCause(report, failed, step);

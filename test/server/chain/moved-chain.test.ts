@@ -248,6 +248,20 @@ test("a registration whose block comes after the newest one was read is accepted
   expect(isEarly()).toBe(false);
 });
 
+test("a transaction whose receipt the node has, and whose block it does not have, is not confirmed yet", async () => {
+  const { client } = kit.sandbox.chain;
+  const block = numberToHex(await client.getBlockNumber());
+  await client.mine({ blocks: 1 });
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) =>
+    JSON.stringify(parameters).includes(block) ? null : answer,
+  );
+  const answer = await reconcile();
+  expect(answer.status, answer.text).toBe(409);
+  expect(problem(answer)).toMatchObject({ code: "transaction_unconfirmed", retryable: true });
+  tampered.clear();
+  expect((await reconciled()).applied).toMatchObject([{ transaction_hash: payment }]);
+});
+
 test("a request that names several transactions sees each of them", async () => {
   await beforePayment.restore();
   await kit.renew();
