@@ -9,11 +9,11 @@ import { type Answer, problemAnswer } from "./answers/answer.ts";
 import { dropConnection, sendAnswer } from "./answers/send.ts";
 import { describeError, toProblem } from "./answers/to-problem.ts";
 import { AnswerLostError } from "./faults/apply-api-fault.ts";
-import { nameRequest } from "./run-in-gate.ts";
 import type { Operation } from "./operation.ts";
 import { answerRequests } from "./pipeline.ts";
 import { redact } from "./redact.ts";
 import { requestNames } from "./request/request-id.ts";
+import { nameRequest } from "./run-in-gate.ts";
 
 /** A JSON resource that anyone may read, besides the operations. */
 export interface Resource {

@@ -5,13 +5,13 @@ import type { Services } from "../services.ts";
 import type { Answer } from "./answers/answer.ts";
 import { retryChanged, runHandler, waitForTurn } from "./commit.ts";
 import { failAfterCommit, failBeforeCommit } from "./faults/apply-api-fault.ts";
-import { runInGate } from "./run-in-gate.ts";
 import type { Operation } from "./operation.ts";
 import { holdKey, repeatAnswer } from "./repeat-answer.ts";
 import { authenticate, authorize, type Called, findProgram, nameOf } from "./request/authenticate.ts";
 import { readKey, receiveBody } from "./request/read-body.ts";
 import { startClock } from "./request/request-time.ts";
 import { type Validated, validateRequest } from "./request/validate.ts";
+import { runInGate } from "./run-in-gate.ts";
 import { type Asked, firstStep, type Step } from "./step.ts";
 
 /** Counts a request once, however often it starts over. @throws Problem rate_limited */

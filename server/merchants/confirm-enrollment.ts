@@ -1,9 +1,9 @@
 import { hashMessage } from "viem";
+import { prefetch } from "../../relayer/prefetch.ts";
 import { expectEnrollment } from "../binding/expectations.ts";
 import { bindingErrors, requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed } from "../binding/used-transactions.ts";
 import { defineOperation } from "../http/operation.ts";
-import { prefetch } from "../../relayer/prefetch.ts";
 import { findMerchant } from "../store/records/find.ts";
 import type { MerchantRecord } from "../store/records.ts";
 import { requireSignature, signatureErrors } from "../wallets/require-signature.ts";

@@ -1,4 +1,3 @@
-import { claimableUntil, offerableUntil } from "./deadlines.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import { reconciledOf, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
@@ -6,6 +5,7 @@ import { otherClaim, readFiledClaim } from "../refunds/claims.ts";
 import type { Services } from "../services.ts";
 import { readOnChain } from "../store/records/find.ts";
 import type { PurchaseRecord } from "../store/records.ts";
+import { claimableUntil, offerableUntil } from "./deadlines.ts";
 import type { PurchaseStatus } from "./schemas.ts";
 
 /** The steps that act on a purchase. */

@@ -1,4 +1,3 @@
-import { offerableUntil, payableUntil } from "./deadlines.ts";
 import { commitmentTypedData } from "../../protocol/messages/commitment.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
@@ -11,6 +10,7 @@ import type { PurchaseParts } from "../store/records/find.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { viewTypedData } from "../transactions/views.ts";
 import { commitmentOf, domainOf } from "./commitment-of.ts";
+import { offerableUntil, payableUntil } from "./deadlines.ts";
 
 /** A purchase as it is answered, with figures and payment receipts as the chain holds them at one block. */
 export function viewPurchase(

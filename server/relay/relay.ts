@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { type Json, toJson } from "../../protocol/values/json.ts";
 import { fromTimestamp } from "../../protocol/values/time.ts";
+import { prefetch } from "../../relayer/prefetch.ts";
 import {
   GasBudgetExceededError,
   operationId,
@@ -11,7 +12,6 @@ import {
 } from "../../relayer/relayer.ts";
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
-import { prefetch } from "../../relayer/prefetch.ts";
 import { sayRemedy } from "../reverts/cause.ts";
 import { explainMined } from "../reverts/explain-mined.ts";
 import { explainRevert } from "../reverts/explain-revert.ts";

@@ -1,4 +1,3 @@
-import { payableUntil } from "../purchases/deadlines.ts";
 import { type Address, type Hex, hashMessage } from "viem";
 import { contractWalletReason } from "../../protocol/binding/check-binding.ts";
 import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } from "../../protocol/call.ts";
@@ -12,6 +11,7 @@ import { enrollmentMessageOf } from "../merchants/views.ts";
 import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
 import { noSignature, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../payments/permits.ts";
 import { authorizationOf, commitmentOf, domainOf } from "../purchases/commitment-of.ts";
+import { payableUntil } from "../purchases/deadlines.ts";
 import { whyNotStep } from "../purchases/purchase-steps.ts";
 import { claimOf, operationAfter, readFiledClaim } from "../refunds/claims.ts";
 import { sayCause } from "../reverts/cause.ts";

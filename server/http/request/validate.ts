@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type FieldError, Problem } from "../../errors/problem.ts";
 import { prefetch } from "../../../relayer/prefetch.ts";
+import { type FieldError, Problem } from "../../errors/problem.ts";
 import { bodyRequired, type OperationContext } from "../operation.ts";
 import type { Step } from "../step.ts";
 import { describeIssue, nameValue } from "./describe-issue.ts";

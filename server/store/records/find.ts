@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { hashId } from "../../../protocol/values/id.ts";
+import { prefetch } from "../../../relayer/prefetch.ts";
 import type { BlockPoint, ChainPurchase, ChainReader } from "../../chain/chain-reader.ts";
 import { Problem } from "../../errors/problem.ts";
-import { prefetch } from "../../../relayer/prefetch.ts";
 import { currentPurchase, currentRefund, type RelayedServices } from "../../purchases/status-after-reorg.ts";
 import type {
   ClaimRecord,

@@ -1,17 +1,17 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { readOwner } from "../../../sandbox/data-directory/lock.ts";
 import { processesWith } from "../../kit/left-processes.ts";
 import { anyPorts, runIn } from "../../kit/run-in-background.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { runCli, tryCli } from "../run-cli.ts";
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { readOwner } from "../../../sandbox/data-directory/lock.ts";
 import { cli } from "../program.ts";
+import { runCli, tryCli } from "../run-cli.ts";
 
 describe("a sandbox in the background", () => {
   test("is ready when start --detach ends, prints the same as start, and has ended when stop ends", async () => {

@@ -1,19 +1,19 @@
-import { spawn, execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, rename, symlink, utimes, writeFile, cp, mkdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { examine, examineClock, examineProxies } from "../../../cli/doctor/examine.ts";
 import { anvilBinary } from "../../../sandbox/chain/anvil/anvil-binary.ts";
+import { registrarGeneses } from "../../../sandbox/chain/genesis/genesis-cache.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { copyCheckout } from "../../setup/copied-checkout.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { tryCli } from "../run-cli.ts";
-import { fileURLToPath } from "node:url";
-import { z } from "zod";
-import { registrarGeneses } from "../../../sandbox/chain/genesis/genesis-cache.ts";
-import { copyCheckout } from "../../setup/copied-checkout.ts";
 
 /** Looks at a data directory on this machine; other tests' left-overs are not this test's. */
 async function problemsOf(dataDirectory: string, ports: { [option: string]: number } = {}) {

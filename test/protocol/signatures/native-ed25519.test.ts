@@ -1,5 +1,4 @@
-import crypto from "node:crypto";
-import { createPublicKey, verify as nodeVerify } from "node:crypto";
+import crypto, { createPublicKey, verify as nodeVerify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { bytesToNumberLE, concatBytes, hexToBytes, numberToBytesLE } from "@noble/curves/utils.js";
 import { sign as signInJavaScript, verify as verifyInJavaScript } from "@noble/ed25519";

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../sandbox/data-directory/verify-directory.ts";
-import { readLines, writeSnapshot } from "../../kit/store-lines.ts";
-import { temporaryFolder } from "../../temporary-folder.ts";
 import { tryCli } from "../../cli/run-cli.ts";
 import { kill } from "../../end-to-end/kill.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { readLines, writeSnapshot } from "../../kit/store-lines.ts";
 import { listingOf } from "../../server/store/directory/held-disk.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
 

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { readOwner } from "../../../../sandbox/data-directory/lock.ts";
 import { ask } from "../../../ask.ts";
 import { startCli } from "../../../cli/run-cli.ts";
-import { temporaryFolder } from "../../../temporary-folder.ts";
-import { setImmediate } from "node:timers/promises";
 import { processesWith } from "../../../kit/left-processes.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const hash = `0x${"ab".repeat(32)}`;
 const json = { "Content-Type": "application/json" };

@@ -1,19 +1,19 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile, chmod, chown } from "node:fs/promises";
+import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Address, sha256, zeroAddress, type Hex, toHex } from "viem";
+import { type Address, type Hex, sha256, toHex, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../../sandbox/data-directory/verify-directory.ts";
 import { toLine } from "../../../../server/store/directory/checked-lines.ts";
+import { asOtherUser } from "../../../as-other-user.ts";
+import { cli } from "../../../cli/program.ts";
 import { runCli } from "../../../cli/run-cli.ts";
 import { readLines, writeSnapshot } from "../../../kit/store-lines.ts";
 import { holdDisk } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
-import { spawnSync } from "node:child_process";
-import { asOtherUser } from "../../../as-other-user.ts";
-import { cli } from "../../../cli/program.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
 

@@ -1,17 +1,15 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readMining, setMining } from "../../../../sandbox/chain/clock/mining.ts";
+import { readableStates } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { SandboxDescription } from "../../../../sandbox/options/description.ts";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
-import { temporaryFolder } from "../../../temporary-folder.ts";
-import { sealed } from "./sealed.ts";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { readableStates } from "../../../../sandbox/chain/start-chain.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
@@ -19,6 +17,8 @@ import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../../testkit/demo/show-purchase.ts";
 import { continueSandbox } from "../../../continue-sandbox.ts";
 import { programFile } from "../../../program-file.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
+import { sealed } from "./sealed.ts";
 
 let sandbox: Sandbox;
 
