@@ -134,10 +134,16 @@ test.each([
       for (const socket of sockets) socket.terminate();
     });
     await Promise.all(sockets.map(async (socket) => await once(socket, "open")));
-    const [subscriber] = sockets;
-    if (subscriber === undefined) throw new Error("There is no subscriber.");
-    subscriber.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{}]}');
-    await once(subscriber, "message");
+    const [subscriber, reader = subscriber] = sockets;
+    if (subscriber === undefined || reader === undefined) throw new Error("There is no subscriber.");
+    let read = 0;
+    for (const socket of new Set([subscriber, reader])) {
+      socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{}]}');
+      await once(socket, "message");
+    }
+    reader.on("message", () => {
+      read += 1;
+    });
     subscriber.pause();
     const logger = "0x00000000000000000000000000000000000000ee";
     await rpc("anvil_setCode", logger, loggingCode);
@@ -147,6 +153,9 @@ test.each([
     const { logs } = z
       .object({ logs: z.array(z.unknown()) })
       .parse(await rpc("eth_getTransactionReceipt", hash));
+    // Another client has read all of them: they were sent to this one too.
+    const isRead = () => read === logs.length || reader.readyState === WebSocket.CLOSED;
+    if (reader !== subscriber) await expect.poll(isRead, { timeout: 100_000 }).toBe(true);
     let count = 0;
     subscriber.on("message", () => {
       count += 1;
