@@ -264,7 +264,8 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     const { findings } = await checkContract(await readArtifact(file), { reference, only });
     expect(findings).toMatchObject([{ rule, failure: expect.stringMatching(failure) }]);
   },
-  60_000,
+  // The first one compiles all of them.
+  300_000,
 );
 
 test("a call whose effect differs from the sandbox's own contract is named, with both effects", () => {
