@@ -16,13 +16,14 @@ export function movesTime({ method }: JsonRpcRequest): boolean {
 }
 
 /**
- * Moves the sandbox's clock, which is that of the API, too, to the second before the time that the next block gets. This mines a block.
+ * Moves the sandbox's clock, which is that of the API, too, so that the next block gets a time. This mines a block: in mode deterministic a second
+ * earlier, because each block has the next second, and in mode live at that time, from which the clock runs on.
  *
  * @example await moveTime(connection, sandbox, { jsonrpc: "2.0", id: 1, method: "evm_increaseTime", params: [60] })
  */
 export async function moveTime<ChainTypeT extends ChainType | string>(
   { provider }: NetworkConnection<ChainTypeT>,
-  { urls }: SandboxDescription,
+  { mode, urls }: SandboxDescription,
   { id, method, params }: JsonRpcRequest,
 ): Promise<JsonRpcResponse> {
   const latest = await provider.request({ method: "eth_getBlockByNumber", params: ["latest", false] });
@@ -30,9 +31,9 @@ export async function moveTime<ChainTypeT extends ChainType | string>(
   const [given] = Array.isArray(params) ? params : [];
   const value = Number(given);
   const next = method === "evm_increaseTime" ? timestamp + value : value;
-  // Without a travel, the next block has the next second.
-  if (next !== timestamp + 1) {
-    const response = await askControl(urls.control, "POST", "/clock", { to: next - 1 });
+  const to = mode === "live" ? next : next - 1;
+  if (to !== timestamp) {
+    const response = await askControl(urls.control, "POST", "/clock", { to });
     if (!response.ok) {
       const { detail } = refusal.parse(await response.json());
       return { jsonrpc: "2.0", id, error: { code: -32_602, message: `${method}: ${detail}` } };

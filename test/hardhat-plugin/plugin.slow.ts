@@ -100,6 +100,21 @@ test("the time helpers of Hardhat move the clock of the whole sandbox on the net
   );
 });
 
+test("in mode live, Hardhat's time helpers reach the time that they are given, and the clock runs on from it", async () => {
+  const { root, hre } = await openProject({ plugins: [plugin, networkHelpersPlugin] });
+  await using sandbox = await createSandbox({ mode: "live", dataDirectory: join(root, ".sandbox") });
+  const { networkHelpers } = await hre.network.create("sandbox");
+  const { time } = networkHelpers;
+  const start = await time.latest();
+  await time.increaseTo(start + 86_400);
+  expect(await time.latest()).toBeGreaterThanOrEqual(start + 86_400);
+  expect(await time.increase(60)).toBeGreaterThanOrEqual(start + 86_460);
+  await time.setNextBlockTimestamp(start + 90_000);
+  await networkHelpers.mine();
+  expect(await time.latest()).toBeGreaterThanOrEqual(start + 90_000);
+  expect(await sandbox.clock.now()).toBeGreaterThanOrEqual(start + 90_000);
+});
+
 test("without a sandbox, the network sandbox says how to start one, and other networks work", async () => {
   const { root, hre } = await openProject();
   await expect(hre.network.create("sandbox")).rejects.toThrow(
