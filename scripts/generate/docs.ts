@@ -25,7 +25,6 @@ import {
   answersTable,
   bodiesTable,
   errorsTable,
-  eventsTable,
   limitsTable,
   markdownTable,
   operationsTable,
@@ -205,12 +204,10 @@ const apiTables: Texts = {
   bodies: bodiesTable(operations),
   answers: answersTable(operations),
   errors: errorsTable(defaultUrls.docs),
-  events: eventsTable(),
   limits: limitsTable(),
 };
 
 const tables: { readonly [page: string]: Texts } = {
-  "portal/docs.md": apiTables,
   "docs/api.md": apiTables,
   "docs/check-contract.md": {
     states: markdownTable(
@@ -233,7 +230,6 @@ const tables: { readonly [page: string]: Texts } = {
   },
   "docs/pool.md": { operations: requestsTable(poolOperations) },
   "docs/rpc.md": rpcTables,
-  "docs/tests.md": apiTables,
   "docs/explain.md": {
     mistakes: markdownTable(
       ["Name", "Mistake"],

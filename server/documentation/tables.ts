@@ -2,7 +2,6 @@ import { z } from "zod";
 import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
 import { limits, limitTexts } from "../http/limits.ts";
 import { authorizationName, type Operation } from "../http/operation.ts";
-import { eventTypes } from "../notifications/outbox/event-types.ts";
 
 /** A Markdown table. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -121,14 +120,6 @@ export function errorsTable(docsUrl: string): string {
 
 function yesOrNo(value: boolean): string {
   return value ? "yes" : "no";
-}
-
-/** The kinds of outbox events. */
-export function eventsTable(): string {
-  return markdownTable(
-    ["Event", "When"],
-    Object.entries(eventTypes).map(([type, { description }]) => [`\`${type}\``, description]),
-  );
 }
 
 /** The limits of the service. */
