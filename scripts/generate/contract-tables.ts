@@ -46,7 +46,6 @@ const gasRows: readonly GasRow[] = [
   { step: "`withdrawOffer`", labels: ["withdrawOffer"], other: annul },
   { step: "`expire`", labels: ["expire"], other: reclaim },
   { step: "`claim`", labels: ["claim"] },
-  { step: "no step: a payment goes directly to the merchant", labels: [], other: "`capture` 69,915" },
   { step: "`enroll`", labels: ["enroll"] },
   { step: "`revokeFunding`", labels: ["revokeFunding"] },
   { step: "`openProgram`", labels: ["openProgram"] },
@@ -100,7 +99,7 @@ function gasTable(): string {
     ["Step", "Gas", "Nearest step of base/commerce-payments"],
     gasRows.map(({ step, labels, other = "" }) => {
       const gas = labels.reduce((sum, label) => sum + gasOf(label), 0);
-      return [step, gas === 0 ? "" : count(gas), other];
+      return [step, count(gas), other];
     }),
   );
 }

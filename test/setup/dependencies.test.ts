@@ -11,12 +11,13 @@ test("docs/dependencies.md and CONTRIBUTING.md give each dependency, its exact v
   const { dependencies, devDependencies } = packageFile.parse(
     JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")),
   );
-  const pages = ["docs/dependencies.md", "CONTRIBUTING.md"].map((page) => new URL(`../../${page}`, import.meta.url));
+  const pages = ["docs/dependencies.md", "CONTRIBUTING.md"].map(
+    (page) => new URL(`../../${page}`, import.meta.url),
+  );
   const documents = await Promise.all(pages.map(async (page) => await readFile(page, "utf8")));
-  const rows = [...documents.join("\n").matchAll(/^\| `([^`]+)` \| (\S+) \| \S.*\. \|$/gm)].map(([, name, version]) => [
-    name,
-    version,
-  ]);
+  const rows = [...documents.join("\n").matchAll(/^\| `([^`]+)` \| (\S+) \| \S.*\. \|$/gm)].map(
+    ([, name, version]) => [name, version],
+  );
   expect(rows).toEqual([...Object.entries(dependencies), ...Object.entries(devDependencies)]);
   expect(rows.every(([, version]) => /^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(version ?? ""))).toBe(true);
 });
