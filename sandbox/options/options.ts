@@ -57,21 +57,19 @@ export interface SandboxOptions {
    */
   ports?: { [Part in "api" | "docs" | "rpc" | "control"]?: number | undefined };
   /**
-   * The IP address that all four ports listen at, such as `0.0.0.0` in a container. Everyone who reaches it can use the test keys, mine blocks and change
-   * the state; see [Listen beyond loopback](security.md#listen-beyond-loopback).
+   * The IP address that all four ports listen at. Everyone who reaches it [controls the sandbox](security.md#listen-beyond-loopback).
    *
    * @defaultValue `127.0.0.1`
    */
   listen?: string;
   /**
-   * Host names under which clients reach the sandbox, besides those of this machine, such as `sandbox` or `sandbox:9000`; without a port, a name is accepted with
-   * any port.
+   * Host names under which clients reach the sandbox, besides those of this machine. Without a port, a name is accepted with any port.
    *
    * @defaultValue none
    */
   allowHosts?: readonly string[];
   /**
-   * Origins of web pages on other machines, such as `https://shop.example`, that may call the chain RPC and the wallet routes, as pages of this machine may.
+   * Origins of web pages on other machines that may call the chain RPC and the wallet routes.
    *
    * @defaultValue none
    */
@@ -83,21 +81,19 @@ export interface SandboxOptions {
    */
   confirmations?: number;
   /**
-   * The programs that are served, as in [Programs](#programs); the first one is the default of calls that name none.
+   * The [programs](#programs) that are served. The first one is the default of calls that name none.
    *
    * @defaultValue `prg_demo`, `prg_other`
    */
   programs?: readonly ProgramOption[];
   /**
-   * Accounts that are served besides those of the programs, such as one for each backend under test: a new credential of an account revokes the one before.
-   * An id alone is an account of the first program.
+   * Accounts besides those of the programs, such as one for each backend under test. An id alone is an account of the first program.
    *
    * @defaultValue none
    */
   accounts?: readonly AccountOption[];
   /**
-   * Your own registrar contract, on which the whole sandbox runs, as in [Run the sandbox on your
-   * contract](check-contract.md#run-the-sandbox-on-your-contract).
+   * Your own registrar contract, [on which the whole sandbox runs](check-contract.md#run-the-sandbox-on-your-contract).
    *
    * @defaultValue the sandbox's own contract
    */
@@ -121,8 +117,8 @@ export interface SandboxOptions {
    */
   autoDeliver?: boolean;
   /**
-   * Resolves the receiver's host name: gets the name, and returns a promise of `{ address, family }`, or of an array of them, which are tried in this
-   * order. The sandbox calls it once, at the start or when you call `receiver.pin`.
+   * Resolves the receiver's host name, once: gets the name, and returns a promise of `{ address, family }`, or of an array of them, which are tried in this
+   * order.
    *
    * @defaultValue the system's resolver
    */
@@ -194,8 +190,7 @@ export interface SandboxOptions {
    */
   connectionLimits?: { [Limit in keyof ConnectionLimits]?: number | undefined };
   /**
-   * Your own state, to include in snapshots, restores, snapshot files and [fingerprints](ci.md#equal-runs); a restore brings them back before
-   * the sandbox's state. See [your own state](snapshots.md#your-own-state).
+   * [Your own state](snapshots.md#your-own-state), to include in snapshots, restores, snapshot files and [fingerprints](ci.md#equal-runs).
    *
    * @defaultValue none
    */
@@ -207,15 +202,14 @@ export interface SandboxOptions {
    */
   log?: Log;
   /**
-   * Replaces the chain for all other parts of the sandbox, for example with other contracts or with a node that returns wrong data. Use
-   * it to test how the sandbox reacts to such a chain.
+   * Replaces the chain for all other parts of the sandbox, for example with a node that returns wrong data, to test how the sandbox reacts to it.
    *
    * @defaultValue none
    */
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
   /**
-   * A node to connect to instead of a chain of the sandbox's own, and the files that `routing-sandbox deploy` has written for it, as in [Public
-   * networks](public-network.md). It determines seed, mode and programs.
+   * A node to connect to instead of a chain of the sandbox's own, and the files that [`routing-sandbox deploy`](public-network.md) has written for it. It
+   * determines seed, mode and programs.
    *
    * @defaultValue none
    */

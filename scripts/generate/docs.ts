@@ -25,7 +25,6 @@ import {
   answersTable,
   bodiesTable,
   errorsTable,
-  eventsTable,
   limitsTable,
   markdownTable,
   operationsTable,
@@ -141,16 +140,17 @@ function requestsTable(described: readonly DescribedOperation[]): string {
   );
 }
 
-function requestOf({ method, path, example }: DescribedOperation): string {
+/** The request, with a link to the page that says more about it. */
+function requestOf({ method, path, example, page }: DescribedOperation): string {
   const body = example === undefined ? "" : ` \`${JSON.stringify(example)}\``;
-  return `\`${method.toUpperCase()} ${path}\`${body}`;
+  const request = `\`${method.toUpperCase()} ${path}\``;
+  return `${page === undefined ? request : `[${request}](${page.target.replace(/^control\.md/, "")})`}${body}`;
 }
 
-function textOf({ summary, description = "", page, success, method }: DescribedOperation): string {
+function textOf({ summary, description = "", success, method }: DescribedOperation): string {
   const status =
     method === "post" && success.status !== 200 ? ` The response has the status \`${success.status}\`.` : "";
-  const see = page === undefined ? "" : ` See [${page.words}](${page.target}).`;
-  return `${summary} ${description}`.trim() + status + see;
+  return `${summary} ${description}`.trim() + status;
 }
 
 /**
@@ -205,12 +205,10 @@ const apiTables: Texts = {
   bodies: bodiesTable(operations),
   answers: answersTable(operations),
   errors: errorsTable(defaultUrls.docs),
-  events: eventsTable(),
   limits: limitsTable(),
 };
 
 const tables: { readonly [page: string]: Texts } = {
-  "portal/docs.md": apiTables,
   "docs/api.md": apiTables,
   "docs/check-contract.md": {
     states: markdownTable(
@@ -222,7 +220,10 @@ const tables: { readonly [page: string]: Texts } = {
   "docs/control.md": {
     operations: requestsTable(
       Object.keys(controlTags).flatMap((tag) =>
-        controlOperations.filter((operation) => operation.tag === tag && tag !== "Explorer"),
+        // The explorer's have a table of their own, and those of joined processes are not for readers.
+        controlOperations.filter(
+          (operation) => operation.tag === tag && tag !== "Explorer" && tag !== "Processes",
+        ),
       ),
     ),
     explorer: requestsTable(controlOperations.filter(({ tag }) => tag === "Explorer")),
@@ -233,7 +234,6 @@ const tables: { readonly [page: string]: Texts } = {
   },
   "docs/pool.md": { operations: requestsTable(poolOperations) },
   "docs/rpc.md": rpcTables,
-  "docs/tests.md": apiTables,
   "docs/explain.md": {
     mistakes: markdownTable(
       ["Name", "Mistake"],

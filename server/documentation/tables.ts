@@ -2,7 +2,6 @@ import { z } from "zod";
 import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
 import { limits, limitTexts } from "../http/limits.ts";
 import { authorizationName, type Operation } from "../http/operation.ts";
-import { eventTypes } from "../notifications/outbox/event-types.ts";
 
 /** A Markdown table. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -60,9 +59,8 @@ export function bodiesTable(operations: readonly Operation[]): string {
     const { $defs = {} } = z.toJSONSchema(operation.body, { io: "input", unrepresentable: "any" });
     // A body has an id, so that its schema is the first of the definitions.
     const [{ properties = {}, required = [] } = {}] = Object.values($defs);
-    const name = shortName(operation);
-    return Object.entries(properties).map(([field, schema]) => [
-      name,
+    return Object.entries(properties).map(([field, schema], index) => [
+      index === 0 ? shortName(operation) : "",
       `\`${field}\``,
       typeOf(schema as FieldSchema),
       required.includes(field) ? "required" : "",
@@ -76,8 +74,7 @@ export function bodiesTable(operations: readonly Operation[]): string {
 export function answersTable(operations: readonly Operation[]): string {
   const listed = new Map<string, string>();
   const rows = operations.map((operation) => {
-    const { number, method, path, responses } = operation;
-    const call = `${method.toUpperCase()} \`${path}\``;
+    const { responses } = operation;
     const [response] = Object.values(responses);
     const { $ref = "", $defs = {} } = z.toJSONSchema(response?.schema ?? z.null(), {
       unrepresentable: "any",
@@ -87,9 +84,9 @@ export function answersTable(operations: readonly Operation[]): string {
     const same = listed.get(name);
     if (same === undefined) listed.set(name, shortName(operation));
     const answer = same === undefined ? fields.join(", ") : `the same as ${same}`;
-    return [number === null ? "" : String(number), call, Object.keys(responses).join(", "), answer];
+    return [shortName(operation), Object.keys(responses).join(", "), answer];
   });
-  return markdownTable(["#", "Method and path", "Status", "Fields of the response"], rows);
+  return markdownTable(["Operation", "Status", "Fields of the response"], rows);
 }
 
 /** Returns the method and the end of the path, as the documents name an operation: "`POST …/activate`". */
@@ -121,14 +118,6 @@ export function errorsTable(docsUrl: string): string {
 
 function yesOrNo(value: boolean): string {
   return value ? "yes" : "no";
-}
-
-/** The kinds of outbox events. */
-export function eventsTable(): string {
-  return markdownTable(
-    ["Event", "When"],
-    Object.entries(eventTypes).map(([type, { description }]) => [`\`${type}\``, description]),
-  );
 }
 
 /** The limits of the service. */

@@ -162,7 +162,7 @@ export const limitsInWords: { readonly [name: string]: string } = {
 
 /** The limits that each page names. */
 export const limitsOfPages: { readonly [page: string]: readonly string[] } = {
-  "docs/api.md": ["idempotency_key_length", "body_bytes", "body_levels"],
+  "docs/api.md": ["idempotency_key_length", "body_bytes", "body_levels", "amount_digits", "page_size_max"],
   "docs/binding.md": ["readable_states", "readable_states_in_memory"],
   "docs/check-client.md": ["checked_slow", "checked_held", "checked_late"],
   "docs/check-contract.md": ["contract_states"],
@@ -253,14 +253,5 @@ export const limitsOfPages: { readonly [page: string]: readonly string[] } = {
     "claim_deadline",
     "funding_validity",
   ],
-  "portal/docs.md": [
-    "amount_digits",
-    "body_size",
-    "body_levels",
-    "page_size_max",
-    "idempotency_key_length",
-    "credential_lifetime",
-    "delivery_attempts",
-    "event_tolerance",
-  ],
+  "portal/docs.md": ["idempotency_key_length", "credential_lifetime", "delivery_attempts", "event_tolerance"],
 };

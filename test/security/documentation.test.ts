@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 
 test("every claim of docs/security.md names a test that exists", async () => {
-  const page = await readFile(join(packageRoot(), "docs", "security.md"), "utf8");
+  const page = await readFile(join(packageRoot(), "test", "security", "claims.md"), "utf8");
   const [, table = ""] = /<!-- claims -->\n(.*)<!-- \/claims -->/s.exec(page) ?? [];
   const rows = table
     .trimEnd()

@@ -7,15 +7,17 @@ const packageFile = z.object({
   devDependencies: z.record(z.string(), z.string()),
 });
 
-test("docs/dependencies.md gives each dependency, its exact version and a reason", async () => {
+test("docs/dependencies.md and CONTRIBUTING.md give each dependency, its exact version and a reason", async () => {
   const { dependencies, devDependencies } = packageFile.parse(
     JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")),
   );
-  const document = await readFile(new URL("../../docs/dependencies.md", import.meta.url), "utf8");
-  const rows = [...document.matchAll(/^\| `([^`]+)` \| (\S+) \| \S.*\. \|$/gm)].map(([, name, version]) => [
-    name,
-    version,
-  ]);
+  const pages = ["docs/dependencies.md", "CONTRIBUTING.md"].map(
+    (page) => new URL(`../../${page}`, import.meta.url),
+  );
+  const documents = await Promise.all(pages.map(async (page) => await readFile(page, "utf8")));
+  const rows = [...documents.join("\n").matchAll(/^\| `([^`]+)` \| (\S+) \| \S.*\. \|$/gm)].map(
+    ([, name, version]) => [name, version],
+  );
   expect(rows).toEqual([...Object.entries(dependencies), ...Object.entries(devDependencies)]);
   expect(rows.every(([, version]) => /^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(version ?? ""))).toBe(true);
 });

@@ -102,7 +102,7 @@ test("on a phone the guide begins with its title and its first sentence; the lis
   const list = page.getByRole("navigation", { name: "On this page" });
   await list.waitFor({ state: "hidden" });
   const title = (await page.getByRole("heading", { level: 1 }).boundingBox())?.y ?? -1;
-  const sentence = await top(/^After this page you can/);
+  const sentence = await top(/^The sandbox runs a service/);
   expect([0, title, sentence, await top("On this page"), 740]).toEqual(
     [0, title, sentence, await top("On this page"), 740].toSorted((left, right) => left - right),
   );
@@ -116,6 +116,6 @@ test("on a desktop's width the list of sections is open below the first sentence
   await page.goto(`${docs}/portal/docs.md`);
   const list = page.getByRole("navigation", { name: "On this page" });
   await list.waitFor();
-  const sentence = await page.getByText(/^After this page you can/).boundingBox();
+  const sentence = await page.getByText(/^The sandbox runs a service/).boundingBox();
   expect((await list.boundingBox())?.y).toBeGreaterThan(sentence?.y ?? Number.NaN);
 });
