@@ -108,12 +108,14 @@ function navigation(groups: readonly DocumentGroup[], apiUrl: string, current: s
     .join("\n");
 }
 
+const siteTitle = "Routing sandbox";
+
 function layout(title: string, links: string, content: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>${escapeMarkup(title)} · Routing sandbox</title>
+<title>${escapeMarkup(title === siteTitle ? title : `${title} · ${siteTitle}`)}</title>
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="/assets/style/icon.svg" type="image/svg+xml">
@@ -124,7 +126,7 @@ function layout(title: string, links: string, content: string): string {
 <body class="documentation">
 <a class="skip" href="#content">Skip to the content</a>
 <header>
-<p class="brand"><a href="/">Routing sandbox</a></p>
+<p class="brand"><a href="/">${siteTitle}</a></p>
 <search><form id="search"><input type="search" name="q" placeholder="Search" aria-label="Search the documentation" aria-controls="found" autocomplete="off"></form></search>
 </header>
 <div class="columns">
