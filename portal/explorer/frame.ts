@@ -55,7 +55,7 @@ export function frame(
           type="search"
           name="q"
           aria-label="Find an id, hash, address or block"
-          placeholder=${recorded === null ? "Id, hash, given paid …" : "Id, hash, address …"}
+          placeholder=${recorded === null ? "Id, hash, command" : "Id, hash, address"}
           autocomplete="off"
           required
         />
