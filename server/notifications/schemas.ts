@@ -115,6 +115,9 @@ export const deliveryReceiptSchema = z
   })
   .meta({ id: "DeliveryReceipt" });
 
+/** A delivery receipt as it is listed. */
+export type DeliveryReceipt = z.output<typeof deliveryReceiptSchema>;
+
 /** Answer of `POST …/notifications`. */
 export const notificationDeliverySchema = z
   .object({ notification: notificationSchema, receipt: deliveryReceiptSchema.nullable() })
