@@ -1,15 +1,16 @@
 import express, { type Express, type NextFunction, type Request, type Response, Router } from "express";
 import { Problem } from "../../server/errors/problem.ts";
-import { methodNotAllowed } from "../../server/http/app.ts";
 import { UndoneError } from "../../server/http/gate.ts";
 import { limits } from "../../server/http/limits.ts";
 import { validate } from "../../server/http/request/validate.ts";
+import { refuseOtherMethods, routeOperations } from "../../server/http/route-operations.ts";
 import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { endUnlessTaken } from "../lib/http/unless-taken.ts";
 import { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
 import { describeControl } from "./describe-control.ts";
 import { parseJsonBody, requireJsonBody } from "./json-body.ts";
 import {
+  bodyOf,
   type ControlContext,
   type ControlledSandbox,
   type ControlOperation,
@@ -37,7 +38,7 @@ export function createControlHost(controlled: ControlledSandbox): Express {
   app.use(parseJsonBody(limits.body_bytes));
   app.use(routes(sandbox, true));
   app.use(sandbox.explorer.pages);
-  refuseOtherMethods(app);
+  refuseOtherMethods(app, controlOperations);
   app.use((request) => {
     throw new Problem(
       "route_not_found",
@@ -55,14 +56,14 @@ function routes(sandbox: Controlled, recorded: boolean): Router {
   const router = Router({ strict: true, caseSensitive: true });
   // A router answers OPTIONS by itself. It is refused as every other method that the table does not have.
   router.use((request, _response, next) => next(request.method === "OPTIONS" ? "router" : undefined));
-  for (const operation of controlOperations.filter((one) => one.recorded === recorded)) {
-    const { method, path, body, describedBody, bodyLimit = limits.body_bytes } = operation;
-    const route = router.route(expressPath(path));
-    if (!recorded && (body ?? describedBody) !== undefined) route[method](parseJsonBody(bodyLimit));
-    route[method](async (request: Request, response: Response) => {
-      await serve(operation, sandbox, request, response);
-    });
-  }
+  const operations = controlOperations.filter((one) => one.recorded === recorded);
+  routeOperations(router, operations, (operation) => {
+    const { bodyLimit = limits.body_bytes } = operation;
+    return [
+      ...(recorded || bodyOf(operation) === undefined ? [] : [parseJsonBody(bodyLimit)]),
+      async (request, response) => await serve(operation, sandbox, request, response),
+    ];
+  });
   return router;
 }
 
@@ -125,18 +126,4 @@ function readParams({ params = {} }: ControlOperation, request: Request): { [nam
       validate(schema, request.params[name], `/${name}`),
     ]),
   );
-}
-
-/** Answers every other method on a path of the table, with those that it has. */
-function refuseOtherMethods(app: Express): void {
-  for (const path of new Set(controlOperations.map((operation) => operation.path)))
-    app.route(expressPath(path)).all(() => {
-      throw methodNotAllowed(
-        controlOperations.filter((operation) => operation.path === path).map(({ method }) => method),
-      );
-    });
-}
-
-function expressPath(path: string): string {
-  return path.replaceAll(/\{([a-z]+)\}/g, ":$1");
 }

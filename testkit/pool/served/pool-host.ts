@@ -2,8 +2,8 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { parseJsonBody, requireJsonBody } from "../../../sandbox/control/json-body.ts";
 import { refuseError, sendRefusal } from "../../../sandbox/control/refuse-error.ts";
 import { Problem } from "../../../server/errors/problem.ts";
-import { methodNotAllowed } from "../../../server/http/app.ts";
 import { validate } from "../../../server/http/request/validate.ts";
+import { refuseOtherMethods, routeOperations } from "../../../server/http/route-operations.ts";
 import { describePool } from "./describe-pool.ts";
 import { type PoolContext, type PoolOperation, poolOperations } from "./pool-operations.ts";
 import { PoolError, type ServedPool } from "./served-pool.ts";
@@ -25,17 +25,11 @@ export function createPoolHost(pool: ServedPool, url: string): Express {
     next();
   });
   app.use(parseJsonBody(1_024));
-  for (const path of new Set(poolOperations.map((operation) => operation.path))) {
-    const operations = poolOperations.filter((operation) => operation.path === path);
-    const route = app.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
-    for (const operation of operations)
-      route[operation.method](async (request: Request, response: Response) => {
-        await answer(operation, { pool, describe: () => describePool(url) }, request, response);
-      });
-    route.all(() => {
-      throw methodNotAllowed(operations.map(({ method }) => method));
-    });
-  }
+  const context = { pool, describe: () => describePool(url) };
+  routeOperations(app, poolOperations, (operation) => [
+    async (request, response) => await answer(operation, context, request, response),
+  ]);
+  refuseOtherMethods(app, poolOperations);
   app.use((request) => {
     throw new Problem("route_not_found", `There is nothing at ${request.method} ${request.path}.`);
   });
