@@ -178,7 +178,8 @@ export type MerchantView = z.output<typeof merchantViewSchema>;
 /** The schema of a page of merchants. */
 export const merchantsSchema = pageOf(merchantViewSchema).meta({ id: "MerchantViews" });
 
-const relayOperationViewSchema = z
+/** The schema of a relay operation. */
+export const relayOperationViewSchema = z
   .object({
     id: text,
     program: text,
@@ -229,7 +230,8 @@ const deliveryAttemptSchema = z.object({
 /** One attempt to deliver an event. */
 export type DeliveryAttemptView = z.output<typeof deliveryAttemptSchema>;
 
-const eventViewSchema = z.object({
+/** The schema of an outbox event and how it was delivered. */
+export const eventViewSchema = z.object({
   id: text,
   program: text,
   sequence: count,
