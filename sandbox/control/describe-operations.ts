@@ -9,24 +9,10 @@ import {
 } from "zod-openapi";
 import { openEnum } from "../../server/http/schemas/primitives.ts";
 import { openAnswers, tidyReferences } from "../../server/openapi/open-answers.ts";
-import { bodyOf, type ControlOperation, needsBody } from "./operation.ts";
+import { bodyOf, needsBody, type ServedOperation } from "./operation.ts";
 
-/** The parts of an operation that a description shows. */
-export type DescribedOperation = Pick<
-  ControlOperation,
-  | "id"
-  | "method"
-  | "path"
-  | "summary"
-  | "description"
-  | "page"
-  | "params"
-  | "query"
-  | "body"
-  | "describedBody"
-  | "example"
-  | "success"
-> & { tag: string };
+/** What a description shows of an operation. */
+export type DescribedOperation = Omit<ServedOperation<never>, "handle">;
 
 /** A table of operations, and the refusals of each. */
 interface DescribedTable<O extends DescribedOperation, C extends string> {

@@ -1,43 +1,36 @@
 import express, { type Express, type NextFunction, type Request, type Response, Router } from "express";
 import { Problem } from "../../server/errors/problem.ts";
-import { methodNotAllowed } from "../../server/http/app.ts";
 import { UndoneError } from "../../server/http/gate.ts";
 import { limits } from "../../server/http/limits.ts";
-import { validate } from "../../server/http/request/validate.ts";
+import { refuseOtherMethods, routeOperations } from "../../server/http/route-operations.ts";
 import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { endUnlessTaken } from "../lib/http/unless-taken.ts";
 import { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
+import { answerOperation } from "./answer-operation.ts";
 import { describeControl } from "./describe-control.ts";
 import { parseJsonBody, requireJsonBody } from "./json-body.ts";
-import {
-  type ControlContext,
-  type ControlledSandbox,
-  type ControlOperation,
-  needsBody,
-} from "./operation.ts";
+import { bodyOf, type ControlContext, type ControlledSandbox, type ControlOperation } from "./operation.ts";
 import { refuseError } from "./refuse-error.ts";
 import { controlOperations } from "./table.ts";
-
-type Controlled = ControlContext<unknown, unknown>["sandbox"];
 
 /**
  * The control API: what a tester does to the sandbox itself. It never is part of the routing API. Its listener keeps every
  * page out but the explorer, which it serves itself.
  */
 export function createControlHost(controlled: ControlledSandbox): Express {
-  const sandbox = { ...controlled, kept: new KeptSnapshots(controlled) };
+  const context = { sandbox: { ...controlled, kept: new KeptSnapshots(controlled) } };
   const app = express();
   app.disable("x-powered-by");
   app.set("strict routing", true);
   app.set("case sensitive routing", true);
   app.use(requireJsonBody);
   // Before a recording holds requests back.
-  app.use(routes(sandbox, false));
-  app.use(sandbox.recorder.control());
+  app.use(routes(context, false));
+  app.use(controlled.recorder.control());
   app.use(parseJsonBody(limits.body_bytes));
-  app.use(routes(sandbox, true));
-  app.use(sandbox.explorer.pages);
-  refuseOtherMethods(app);
+  app.use(routes(context, true));
+  app.use(controlled.explorer.pages);
+  refuseOtherMethods(app, controlOperations);
   app.use((request) => {
     throw new Problem(
       "route_not_found",
@@ -51,18 +44,18 @@ export function createControlHost(controlled: ControlledSandbox): Express {
 }
 
 /** Serves the operations that a recording has as steps, or the others. */
-function routes(sandbox: Controlled, recorded: boolean): Router {
+function routes(context: ControlContext, recorded: boolean): Router {
   const router = Router({ strict: true, caseSensitive: true });
   // A router answers OPTIONS by itself. It is refused as every other method that the table does not have.
   router.use((request, _response, next) => next(request.method === "OPTIONS" ? "router" : undefined));
-  for (const operation of controlOperations.filter((one) => one.recorded === recorded)) {
-    const { method, path, body, describedBody, bodyLimit = limits.body_bytes } = operation;
-    const route = router.route(expressPath(path));
-    if (!recorded && (body ?? describedBody) !== undefined) route[method](parseJsonBody(bodyLimit));
-    route[method](async (request: Request, response: Response) => {
-      await serve(operation, sandbox, request, response);
-    });
-  }
+  const operations = controlOperations.filter((one) => one.recorded === recorded);
+  routeOperations(router, operations, (operation) => {
+    const { bodyLimit = limits.body_bytes } = operation;
+    return [
+      ...(recorded || bodyOf(operation) === undefined ? [] : [parseJsonBody(bodyLimit)]),
+      async (request, response) => await serve(operation, context, request, response),
+    ];
+  });
   return router;
 }
 
@@ -75,7 +68,7 @@ const mostStartsOver = 2;
  */
 async function runInGate<T>(
   { gated, startsOver }: ControlOperation,
-  { gate }: Controlled,
+  { gate }: ControlledSandbox,
   what: string,
   run: () => Promise<T>,
 ): Promise<T> {
@@ -92,51 +85,18 @@ async function runInGate<T>(
 /** Answers a request whose body is there. */
 async function serve(
   operation: ControlOperation,
-  sandbox: Controlled,
+  { sandbox }: ControlContext,
   request: Request,
   response: Response,
 ): Promise<void> {
-  const { body, query, success, cached } = operation;
   if (operation.needsOwnChain && !sandbox.chain.isOwn)
     throw needsOwnChain(`${request.method} ${operation.path}`);
-  if (!cached) response.set("Cache-Control", "no-store");
-  const sent: unknown = needsBody(operation) || request.body !== undefined ? request.body : {};
-  const context = {
-    sandbox,
-    body: body === undefined ? sent : validate(body, sent, ""),
-    query: query === undefined ? undefined : validate(query, request.query, "/query"),
-    params: readParams(operation, request),
-    describe: () => describeControl(sandbox.description.urls),
-    request,
-    response,
-  };
+  if (!operation.cached) response.set("Cache-Control", "no-store");
   const what = `${request.method} ${request.path} of the control API`;
-  const given = await runInGate(operation, sandbox, what, async () => await operation.handle(context));
-  if (given !== undefined) endUnlessTaken(response);
-  if (success.schema === null) response.status(success.status).end();
-  else if (success.type === undefined) response.status(success.status).json(given);
-  else if (given !== undefined) response.status(success.status).type(success.type).send(given);
-}
-
-function readParams({ params = {} }: ControlOperation, request: Request): { [name: string]: string } {
-  return Object.fromEntries(
-    Object.entries(params).map(([name, schema]) => [
-      name,
-      validate(schema, request.params[name], `/${name}`),
-    ]),
-  );
-}
-
-/** Answers every other method on a path of the table, with those that it has. */
-function refuseOtherMethods(app: Express): void {
-  for (const path of new Set(controlOperations.map((operation) => operation.path)))
-    app.route(expressPath(path)).all(() => {
-      throw methodNotAllowed(
-        controlOperations.filter((operation) => operation.path === path).map(({ method }) => method),
-      );
-    });
-}
-
-function expressPath(path: string): string {
-  return path.replaceAll(/\{([a-z]+)\}/g, ":$1");
+  const context = { sandbox, describe: () => describeControl(sandbox.description.urls) };
+  await answerOperation(operation, context, request, response, async (handle) => {
+    const given = await runInGate(operation, sandbox, what, handle);
+    if (given !== undefined) endUnlessTaken(response);
+    return given;
+  });
 }

@@ -57,17 +57,21 @@ export const controlTags = {
   Processes: "Requests that joined processes send to the first process of a shared sandbox.",
 } as const;
 
-/** The arguments of a handler. */
-export interface ControlContext<B, Q> {
-  sandbox: ControlledSandbox & { kept: KeptSnapshots };
+/** The arguments that every handler gets. */
+interface HandlerArguments<B, Q> {
   body: B;
   query: Q;
   /** The parameters in the path, as their schemas have checked them. */
   params: { [name: string]: string };
-  /** The description of the whole control API. */
+  /** The description of the whole API. */
   describe: () => object;
   request: Request;
   response: Response;
+}
+
+/** The arguments that the handlers of the control API get besides. */
+export interface ControlContext {
+  sandbox: ControlledSandbox & { kept: KeptSnapshots };
 }
 
 /** The command that sends an operation: its arguments are the parameters of the path, its flags the fields of the body. */
@@ -85,12 +89,13 @@ interface Success<A> {
   description: string;
   /** The schema of the answer; null if it has no body. */
   schema: A;
-  /** The media type, if it is not JSON: then the handler returns bytes, or answers by itself and returns undefined. */
+  /** The media type, if it is not JSON: then the handler returns bytes. */
   type?: string;
 }
 
-/** One operation of the control API: router, checks, description and docs/control.md come from it. */
-export interface ControlOperation<
+/** One operation of an API besides the routing API: router, checks and description come from it. */
+export interface ServedOperation<
+  C,
   B extends z.ZodType = z.ZodType,
   Q extends z.ZodType = z.ZodType,
   A extends z.ZodType | null = z.ZodType | null,
@@ -99,7 +104,7 @@ export interface ControlOperation<
   method: "get" | "post" | "put" | "delete";
   /** With parameters in braces. */
   path: string;
-  tag: keyof typeof controlTags;
+  tag: string;
   summary: string;
   /** More than the summary says; in Markdown without links. */
   description?: string;
@@ -114,9 +119,20 @@ export interface ControlOperation<
   describedBody?: z.ZodType;
   /** A body that a fresh sandbox takes; shown in docs/control.md. */
   example?: Json;
+  success: Success<A>;
+  /** Returns the body of the answer, or undefined if it has answered by itself. */
+  handle(context: C & HandlerArguments<z.output<B>, z.output<Q>>): Promise<unknown> | unknown;
+}
+
+/** One operation of the control API; docs/control.md comes from it, too. */
+export interface ControlOperation<
+  B extends z.ZodType = z.ZodType,
+  Q extends z.ZodType = z.ZodType,
+  A extends z.ZodType | null = z.ZodType | null,
+> extends ServedOperation<ControlContext, B, Q, A> {
+  tag: keyof typeof controlTags;
   /** The most bytes of a body; by default those of the routing API. */
   bodyLimit?: number;
-  success: Success<A>;
   command?: OperationCommand;
   /** Its own codes; those that every operation can answer with are added. */
   errors: readonly ControlCode[];
@@ -130,7 +146,6 @@ export interface ControlOperation<
   recorded: boolean;
   /** Whether the answer may be kept by a cache until it is checked. */
   cached: boolean;
-  handle(context: ControlContext<z.output<B>, z.output<Q>>): Promise<unknown> | unknown;
 }
 
 /** The fields of an operation that most operations have alike. */
@@ -159,7 +174,7 @@ export function defineControl<
   return { ...usual, ...operation };
 }
 
-type Bodied = Pick<ControlOperation, "body" | "describedBody">;
+type Bodied = Pick<ServedOperation<never>, "body" | "describedBody">;
 
 /** The schema of the body of an operation, or undefined if it takes none. */
 export function bodyOf({ body, describedBody }: Bodied): z.ZodType | undefined {

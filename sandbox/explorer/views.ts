@@ -5,6 +5,7 @@
 
 import { z } from "zod";
 import { jsonSchema } from "../../server/http/schemas/primitives.ts";
+import { purchaseTextsSchema } from "../../server/purchases/schemas.ts";
 import { faultSchema } from "../faults/fault.ts";
 
 const text = z.string();
@@ -121,7 +122,8 @@ const figuresSchema = z.object({
 /** A purchase's money, read at one block. */
 export type FiguresView = z.output<typeof figuresSchema>;
 
-const purchaseViewSchema = z
+/** The schema of a purchase in a list. */
+export const purchaseViewSchema = z
   .object({
     id: text,
     program: text,
@@ -129,7 +131,7 @@ const purchaseViewSchema = z
     merchant_name: text,
     status: text,
     route: text.nullable(),
-    reference: text.nullable(),
+    ...purchaseTextsSchema.shape,
     commitment_hash: text,
     merchant: accountSchema,
     buyer: accountSchema,
@@ -151,7 +153,8 @@ export const purchasesSchema = pageOf(purchaseViewSchema)
 /** Purchases, the newest first, with the block that their figures were read at. */
 export type PurchaseViews = z.output<typeof purchasesSchema>;
 
-const merchantViewSchema = z.object({
+/** The schema of a merchant with its funding at one block. */
+export const merchantViewSchema = z.object({
   id: text,
   program: text,
   name: text,
@@ -175,7 +178,8 @@ export type MerchantView = z.output<typeof merchantViewSchema>;
 /** The schema of a page of merchants. */
 export const merchantsSchema = pageOf(merchantViewSchema).meta({ id: "MerchantViews" });
 
-const relayOperationViewSchema = z
+/** The schema of a relay operation. */
+export const relayOperationViewSchema = z
   .object({
     id: text,
     program: text,
@@ -226,7 +230,8 @@ const deliveryAttemptSchema = z.object({
 /** One attempt to deliver an event. */
 export type DeliveryAttemptView = z.output<typeof deliveryAttemptSchema>;
 
-const eventViewSchema = z.object({
+/** The schema of an outbox event and how it was delivered. */
+export const eventViewSchema = z.object({
   id: text,
   program: text,
   sequence: count,

@@ -3,6 +3,7 @@ import { hashId } from "../../protocol/values/id.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import { initialBalances } from "../chain/genesis/roles.ts";
 import type { components } from "../client/api-client.ts";
+import { definedOnly } from "../lib/defined-only.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
 import type { SentCall, TestWallet } from "../wallets/test-wallet.ts";
@@ -26,7 +27,7 @@ export async function giveMerchant(plan: MerchantPlan, actors: GivenActors): Pro
     wallet: wallet.address,
     name: plan.name ?? defaultName,
     funding_cap: plan.cap ?? defaultCap,
-    ...(plan.reference === undefined ? {} : { reference: plan.reference }),
+    ...definedOnly({ reference: plan.reference }),
   });
   if (plan.state === "pending") return merchant;
   const { body } = succeed(await wallet.enroll(merchant));

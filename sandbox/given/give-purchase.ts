@@ -1,7 +1,10 @@
 import { maxUint256 } from "viem";
+import { mapFields } from "../../server/lib/map-fields.ts";
 import { fillDeadlines } from "../../server/purchases/create-purchase.ts";
+import { purchaseTexts } from "../../server/purchases/schemas.ts";
 import { walletNames } from "../chain/genesis/roles.ts";
 import { type components, unwrap } from "../client/api-client.ts";
+import { definedOnly } from "../lib/defined-only.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import type { ProgramApi } from "./actors/program-api.ts";
@@ -65,16 +68,15 @@ async function read({ program, id }: Purchase, { retrying }: ProgramApi): Promis
 }
 
 async function create({ plan, merchant, actors, api }: PurchaseSetting): Promise<Purchase> {
-  const { state, amount, terms = { sku: "course-42", title: "A course" }, reference, deadlines } = plan;
+  const { state, amount, terms = { sku: "course-42", title: "A course" }, deadlines } = plan;
   const soon = state === "expired" ? (await actors.clock.now()) + shortTermSeconds : null;
   return await api.retrying.createPurchase(merchant, {
     buyer: actors.wallets[plan.buyer].address,
     beneficiary: actors.wallets[plan.beneficiary].address,
     amount,
     terms,
-    ...(reference === undefined ? {} : { reference }),
     ...(soon === null ? {} : { offer_deadline: soon, pay_deadline: soon }),
-    ...definedDeadlines(deadlines),
+    ...definedOnly({ ...mapFields(purchaseTexts, (_, name) => plan[name]), ...deadlines }),
   });
 }
 
@@ -84,8 +86,8 @@ function requireDeadlines({ state, deadlines = {} }: PurchasePlan, now: number):
     state === "expired"
       ? { offer_deadline: now + shortTermSeconds, pay_deadline: now + shortTermSeconds }
       : {};
-  const all = fillDeadlines({ ...soon, ...definedDeadlines(deadlines) }, now);
-  for (const [name, deadline] of Object.entries(definedDeadlines(deadlines)))
+  const all = fillDeadlines({ ...soon, ...definedOnly(deadlines) }, now);
+  for (const [name, deadline] of Object.entries(definedOnly(deadlines)))
     if (deadline <= now)
       throw invalidOption(
         `deadlines.${name}`,
@@ -104,15 +106,6 @@ function requireDeadlines({ state, deadlines = {} }: PurchasePlan, now: number):
         `is before deadlines.${earlier}, ${deadlines[earlier] === undefined ? "by default " : ""}${all[earlier]}`,
         `Pass deadlines.${earlier}, too, of ${all[later]} or earlier.`,
       );
-}
-
-function definedDeadlines(deadlines: PurchasePlan["deadlines"] = {}) {
-  const { offer_deadline, pay_deadline, claim_deadline } = deadlines;
-  return {
-    ...(offer_deadline === undefined ? {} : { offer_deadline }),
-    ...(pay_deadline === undefined ? {} : { pay_deadline }),
-    ...(claim_deadline === undefined ? {} : { claim_deadline }),
-  };
 }
 
 async function activate(

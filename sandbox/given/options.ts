@@ -1,7 +1,6 @@
 import { maxUint128 } from "viem";
 import { z } from "zod";
 import { secondsOfMilliseconds } from "../../protocol/values/time.ts";
-import { textLengths } from "../../server/http/limits.ts";
 import { check } from "../../server/http/request/validate.ts";
 import {
   asBaseUnits,
@@ -12,7 +11,11 @@ import {
   referenceSchema,
   unixTimeSchema,
 } from "../../server/http/schemas/primitives.ts";
+import { mapFields } from "../../server/lib/map-fields.ts";
 import { meantName, orList } from "../../server/lib/wording.ts";
+import { createMerchantBody } from "../../server/merchants/schemas.ts";
+import { purchaseTexts } from "../../server/purchases/schemas.ts";
+import { fileClaimBody } from "../../server/refunds/schemas.ts";
 import { type WalletName, walletNames } from "../chain/genesis/roles.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { errorBelow, GivenInvalidError } from "./given-invalid-error.ts";
@@ -78,17 +81,12 @@ function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
 
 const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", defaultAmount);
 const award = amountOf(positiveAmountSchema.or(z.literal("0")), "is not an amount in base units", "10000000");
-const text = (most: number) =>
+const text = (schema: z.ZodString) =>
   checked(
-    z.string().min(1).max(most),
-    `is not a string of 1 to ${most} characters`,
+    schema,
+    `is not a string of ${schema.minLength} to ${schema.maxLength} characters`,
     "Pass a string of that length.",
-  );
-const reference = checked(
-  referenceSchema,
-  `is not a string of 1 to ${textLengths.reference} characters`,
-  "Pass a string of that length.",
-);
+  ).optional();
 const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
 const time = z
   .custom<number>((value) => unixTimeSchema.safeParse(value).success, {
@@ -132,10 +130,10 @@ const merchantOptions = options({
   program: program.optional(),
   /** The wallet that enrolls; by default `merchant`. */
   wallet: wallet.default("merchant"),
-  name: text(textLengths.name).optional(),
+  name: text(createMerchantBody.shape.name),
   /** The funding cap in base units; by default 1,000,000 USDC. */
   cap: amount.optional(),
-  reference: reference.optional(),
+  reference: text(referenceSchema),
 });
 
 /** Options of a given merchant. */
@@ -164,14 +162,14 @@ const purchaseOptions = options({
   /** The amount to claim; by default the paid amount. */
   claimed: amount.optional(),
   /** The reason of the claim. */
-  reason: text(textLengths.reason).optional(),
+  reason: text(fileClaimBody.shape.reason.unwrap()),
   /** The reviewer's award; by default the claimed amount, and 0 for `denied`. */
   award: award.optional(),
   /** The terms, any JSON object. */
   terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.", "object")
     .meta({ additionalProperties: {} })
     .optional(),
-  reference: reference.optional(),
+  ...mapFields(purchaseTexts, text),
   /** Deadlines in Unix seconds; by default those of the API, and for `expired` sooner ones for offer and payment. */
   deadlines: options({
     offer_deadline: time.optional(),

@@ -1,4 +1,4 @@
-import type { Express, Request, Response } from "express";
+import type { Express, Request, RequestHandler, Response } from "express";
 import express from "express";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { Problem } from "../errors/problem.ts";
@@ -13,6 +13,7 @@ import type { Operation } from "./operation.ts";
 import { answerRequests } from "./pipeline.ts";
 import { redact } from "./redact.ts";
 import { requestNames } from "./request/request-id.ts";
+import { refuseOtherMethods, routeOperations } from "./route-operations.ts";
 import { nameRequest } from "./run-in-gate.ts";
 
 /** A JSON resource that anyone may read, besides the operations. */
@@ -47,18 +48,23 @@ export function createApp(
     request.on("error", ignore);
     next();
   });
-  const serve = (operation: Operation) =>
-    app[operation.method](expressPath(operation.path), async (request, response) => {
+  const handlersOf = (operation: Operation): RequestHandler[] => [
+    async (request, response) => {
       response.locals["operation"] = operation.id;
       finish(request, response, await answerRequest(operation, request, response), services);
-    });
+    },
+  ];
   // Pages come before what shares their paths, and after what programs ask for most.
   const isShared = ({ path }: Operation) => path.startsWith("/wallet/");
-  for (const operation of operations) if (!isShared(operation)) serve(operation);
+  const [shared, own] = [operations.filter(isShared), operations.filter((one) => !isShared(one))];
+  routeOperations(app, own, handlersOf);
   app.use(pageRoutes(pages, services));
-  for (const operation of operations) if (isShared(operation)) serve(operation);
+  routeOperations(app, shared, handlersOf);
   for (const resource of resources) serveResource(app, resource, services);
-  refuseOtherMethods(app, operations, resources);
+  refuseOtherMethods(app, [
+    ...operations,
+    ...resources.map(({ path }) => ({ path, method: "get" as const })),
+  ]);
   app.use((request) => {
     throw new Problem(
       "route_not_found",
@@ -84,20 +90,6 @@ function serveResource(app: Express, resource: Resource, services: Services): vo
     const body = JSON.stringify(await services.gate.runShared(nameRequest(request), read));
     finish(request, response, { status: 200, body, headers }, services);
   });
-}
-
-/** Answers every other method on a path that is served, with those that it has. */
-function refuseOtherMethods(
-  app: Express,
-  operations: readonly Operation[],
-  resources: readonly Resource[],
-): void {
-  const paths = [...operations, ...resources.map(({ path }) => ({ path, method: "get" as const }))];
-  // `app.all` would add a route for each method that there is.
-  for (const path of new Set(paths.map((entry) => entry.path)))
-    app.route(expressPath(path)).all(() => {
-      throw methodNotAllowed(paths.filter((entry) => entry.path === path).map(({ method }) => method));
-    });
 }
 
 /** Answers with the problem that an error is, and logs the causes of one that is the service's own. */
@@ -161,22 +153,3 @@ function noteRequest(
 }
 
 function ignore(): void {}
-
-function expressPath(path: string): string {
-  return path.replaceAll(/\{([a-z]+)\}/g, ":$1");
-}
-
-/**
- * Returns the refusal of a method that a path does not have.
- *
- * @param methods - those that it has, in lower case.
- * @example throw methodNotAllowed(["post"]); // "This path does not have the method. Use POST."
- */
-export function methodNotAllowed(methods: readonly string[]): Problem {
-  const allow = methods
-    .flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]))
-    .join(", ");
-  return new Problem("method_not_allowed", `This path does not have the method. Use ${allow}.`, {
-    headers: { Allow: allow },
-  });
-}

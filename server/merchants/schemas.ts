@@ -83,3 +83,6 @@ export const merchantSchema = z
     event_id: idSchema("evt"),
   })
   .meta({ id: "Merchant" });
+
+/** A merchant as it is answered. */
+export type Merchant = z.output<typeof merchantSchema>;

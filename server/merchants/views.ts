@@ -1,14 +1,15 @@
 import { enrollCall } from "../../protocol/call.ts";
 import { enrollmentMessage } from "../../protocol/messages/enrollment.ts";
 import { fundingAuthorizationTypedData } from "../../protocol/messages/funding-authorization.ts";
-import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
+import { copyFields } from "../http/answers/copy-fields.ts";
 import { authorizationOf, domainOf } from "../purchases/commitment-of.ts";
 import type { Services } from "../services.ts";
 import type { MerchantRecord } from "../store/records.ts";
 import { viewTransactionRequest, viewTypedData } from "../transactions/views.ts";
 import { remainingOf } from "./funding.ts";
+import { type Merchant, merchantSchema } from "./schemas.ts";
 
 /** The text that a merchant's wallet signs to enroll. */
 export function enrollmentMessageOf(
@@ -31,7 +32,7 @@ export function viewMerchant(
   merchant: MerchantRecord,
   funding: ChainFunding,
   services: Pick<Services, "deployment" | "settings">,
-) {
+): Merchant {
   const { deployment, settings } = services;
   const authorization = authorizationOf(merchant, deployment);
   const typedData = fundingAuthorizationTypedData(domainOf(deployment), authorization);
@@ -40,12 +41,7 @@ export function viewMerchant(
   const { collected } = funding;
   const cap = BigInt(merchant.funding.cap);
   return {
-    id: merchant.id,
-    program: merchant.program,
-    name: merchant.name,
-    wallet: merchant.wallet,
-    reference: merchant.reference,
-    status: merchant.status,
+    ...copyFields(merchantSchema, merchant),
     funding_authorization: {
       typed_data: viewTypedData(typedData),
       hash: merchant.funding.hash,
@@ -55,8 +51,7 @@ export function viewMerchant(
       message: enrollmentMessageOf(merchant, services),
       transaction: viewTransactionRequest(call, merchant.wallet, deployment),
       confirmed: enrollment && {
-        transaction_hash: enrollment.transaction_hash,
-        signature: enrollment.signature,
+        ...enrollment,
         confirmed_at: toTimestamp(enrollment.confirmed_at),
       },
     },
@@ -70,6 +65,5 @@ export function viewMerchant(
     },
     wallet_url: `${settings.urls.api}/wallet/${merchant.program}/merchant/${merchant.id}`,
     created_at: toTimestamp(merchant.created_at),
-    event_id: merchant.event_id,
-  } satisfies Json;
+  };
 }

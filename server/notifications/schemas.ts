@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limits } from "../http/limits.ts";
 import { hashSchema, idSchema, programIdSchema, timestampSchema } from "../http/schemas/primitives.ts";
+import { mapFields } from "../lib/map-fields.ts";
 import { capitalize } from "../lib/wording.ts";
 import { type EventType, eventTypes } from "./outbox/event-types.ts";
 
@@ -14,45 +15,20 @@ const envelope = {
   created_at: timestampSchema,
 };
 
-function eventSchemaOf<T extends EventType>(type: T) {
-  const { description, data } = eventTypes[type];
+/** Every kind of outbox event as it is delivered. */
+export const eventSchemas = mapFields(eventTypes, ({ description, data }, type) => {
   const { id, ...rest } = envelope;
   const name = type.split(".").map(capitalize);
   return z
     .object({ id, type: z.literal(type), ...rest, data })
     .meta({ id: `${name.join("")}Event`, description });
-}
+});
 
-/** Every kind of outbox event as it is delivered. */
-export const eventSchemas = {
-  "merchant.created": eventSchemaOf("merchant.created"),
-  "merchant.enrolled": eventSchemaOf("merchant.enrolled"),
-  "purchase.created": eventSchemaOf("purchase.created"),
-  "purchase.activated": eventSchemaOf("purchase.activated"),
-  "purchase.registered": eventSchemaOf("purchase.registered"),
-  "purchase.reconciled": eventSchemaOf("purchase.reconciled"),
-  "purchase.claimed": eventSchemaOf("purchase.claimed"),
-  "purchase.decided": eventSchemaOf("purchase.decided"),
-  "refund.due": eventSchemaOf("refund.due"),
-  "refund.collected": eventSchemaOf("refund.collected"),
-  "wallet.submitted": eventSchemaOf("wallet.submitted"),
-} as const satisfies { [T in EventType]: z.ZodObject };
+type EventSchema = (typeof eventSchemas)[EventType];
 
 /** An outbox event as it is delivered; its bytes never change. */
 export const eventSchema = z
-  .discriminatedUnion("type", [
-    eventSchemas["merchant.created"],
-    eventSchemas["merchant.enrolled"],
-    eventSchemas["purchase.created"],
-    eventSchemas["purchase.activated"],
-    eventSchemas["purchase.registered"],
-    eventSchemas["purchase.reconciled"],
-    eventSchemas["purchase.claimed"],
-    eventSchemas["purchase.decided"],
-    eventSchemas["refund.due"],
-    eventSchemas["refund.collected"],
-    eventSchemas["wallet.submitted"],
-  ])
+  .discriminatedUnion("type", Object.values(eventSchemas) as [EventSchema, ...EventSchema[]])
   .meta({ id: "Event", description: "An outbox event; its bytes never change." });
 
 const jwsSchema = z.string().meta({
@@ -114,6 +90,9 @@ export const deliveryReceiptSchema = z
     jws: jwsSchema,
   })
   .meta({ id: "DeliveryReceipt" });
+
+/** A delivery receipt as it is listed. */
+export type DeliveryReceipt = z.output<typeof deliveryReceiptSchema>;
 
 /** Answer of `POST …/notifications`. */
 export const notificationDeliverySchema = z

@@ -1,6 +1,9 @@
+import type { z } from "zod";
 import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
+import { copyFields } from "../http/answers/copy-fields.ts";
 import type { DeliveryReceiptRecord, NotificationRecord } from "../store/records.ts";
+import { acceptedReceiptSchema, type DeliveryReceipt, deliveryReceiptSchema } from "./schemas.ts";
 
 /** A notification with its attempts as it is answered. */
 export function viewNotification(notification: NotificationRecord) {
@@ -20,28 +23,17 @@ export function viewNotification(notification: NotificationRecord) {
 }
 
 /** A delivery receipt as it is listed. */
-export function viewDeliveryReceipt(receipt: DeliveryReceiptRecord) {
-  const { id, event_id, receiver, body_sha256, received_at, deliveries, jws } = receipt;
-  return {
-    id,
-    event_id,
-    receiver,
-    body_sha256,
-    received_at: toTimestamp(received_at),
-    deliveries,
-    jws,
-  } satisfies Json;
+export function viewDeliveryReceipt(receipt: DeliveryReceiptRecord): DeliveryReceipt {
+  return { ...copyFields(deliveryReceiptSchema, receipt), received_at: toTimestamp(receipt.received_at) };
 }
 
 /** A delivery receipt as the receiver answers it, the same for every duplicate. */
-export function viewAcceptedDeliveryReceipt(receipt: DeliveryReceiptRecord) {
-  const { id, event_id, receiver, body_sha256, received_at, jws } = receipt;
+export function viewAcceptedDeliveryReceipt(
+  receipt: DeliveryReceiptRecord,
+): z.output<typeof acceptedReceiptSchema> {
   return {
-    receipt_id: id,
-    event_id,
-    body_sha256,
-    receiver,
-    received_at: toTimestamp(received_at),
-    jws,
-  } satisfies Json;
+    ...copyFields(acceptedReceiptSchema, receipt),
+    receipt_id: receipt.id,
+    received_at: toTimestamp(receipt.received_at),
+  };
 }

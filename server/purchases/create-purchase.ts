@@ -8,6 +8,7 @@ import { prefetch } from "../../relayer/prefetch.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import type { Deployment } from "../chain/deployment.ts";
 import { assertNoFieldErrors, type FieldError } from "../errors/problem.ts";
+import { copyFields } from "../http/answers/copy-fields.ts";
 import { defaultPeriods, limitTexts } from "../http/limits.ts";
 import { defineOperation } from "../http/operation.ts";
 import { once } from "../lib/once.ts";
@@ -18,7 +19,13 @@ import { nextId } from "../store/records/next-id.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
 import { commitmentOf, commitmentSigner, domainOf } from "./commitment-of.ts";
 import { findUnable } from "./parties.ts";
-import { type CreatePurchase, createPurchaseBody, purchaseSchema } from "./schemas.ts";
+import {
+  type CreatePurchase,
+  createPurchaseBody,
+  type Deadlines,
+  purchaseSchema,
+  purchaseTextsSchema,
+} from "./schemas.ts";
 import { viewPurchase } from "./views.ts";
 
 /** `POST …/purchases`: a signed, immutable purchase commitment with a buyer wallet link. */
@@ -76,8 +83,6 @@ export const createPurchase = defineOperation({
   },
 });
 
-type Deadlines = Pick<PurchaseRecord, "offer_deadline" | "pay_deadline" | "claim_deadline">;
-
 /** Returns the deadlines of a purchase: those that are given, and for the others the default that is not before them. */
 export function fillDeadlines(
   body: { readonly [D in keyof Deadlines]?: number | undefined },
@@ -105,22 +110,16 @@ async function draftPurchase(
   const { deployment, settings } = services;
   const id = await nextId("pur", services);
   const draft: Omit<Draft, "commitment_hash"> = {
+    ...asked,
+    ...copyFields(purchaseTextsSchema, asked),
     id,
     program: merchant.program,
-    merchant_id: merchant.id,
     status: "created",
     route: null,
     salt: toHex(deriveKey(settings.seed, `salt/${id}`)),
-    terms: asked.terms,
     terms_hash: hashJson(asked.terms),
-    amount: asked.amount,
     merchant: merchant.wallet,
-    buyer: asked.buyer,
     beneficiary: asked.beneficiary ?? asked.buyer,
-    offer_deadline: asked.offer_deadline,
-    pay_deadline: asked.pay_deadline,
-    claim_deadline: asked.claim_deadline,
-    reference: asked.reference ?? null,
     receipts: [],
     claim_id: null,
     decision_id: null,

@@ -15,6 +15,7 @@ import {
   tokenAmountSchema,
   unixTimeSchema,
 } from "../http/schemas/primitives.ts";
+import { mapFields } from "../lib/map-fields.ts";
 import { claimSchema, decisionSchema, refundSchema } from "../refunds/schemas.ts";
 import { relayOperationSchema, typedDataSchema } from "../transactions/schemas.ts";
 
@@ -31,6 +32,14 @@ export const purchaseStatuses = [
 
 /** One state of a purchase. */
 export type PurchaseStatus = (typeof purchaseStatuses)[number];
+
+/** The texts that a request may give a purchase: stored, returned, searched in the explorer, and not interpreted. */
+export const purchaseTexts = { reference: referenceSchema };
+
+/** The texts of a purchase as they are answered; null for one that the request did not give. */
+export const purchaseTextsSchema = z.object(
+  mapFields(purchaseTexts, (text) => z.string().nullable().meta({ example: text.meta()?.example })),
+);
 
 /** Body of `POST …/purchases`. */
 export const createPurchaseBody = z
@@ -54,7 +63,7 @@ export const createPurchaseBody = z
     claim_deadline: unixTimeSchema
       .optional()
       .meta({ description: `The last second to claim; ${limitTexts.claim_deadline} from now by default.` }),
-    reference: referenceSchema.optional(),
+    ...mapFields(purchaseTexts, (text) => text.optional()),
   })
   .meta({ id: "CreatePurchase" });
 
@@ -140,7 +149,7 @@ export const purchaseSchema = z
       pay_deadline: unixTimeSchema,
       claim_deadline: unixTimeSchema,
     }),
-    reference: z.string().nullable().meta({ example: "order-1001" }),
+    ...purchaseTextsSchema.shape,
     figures: z.object({
       amount: positiveAmountSchema,
       approved: tokenAmountSchema.meta({
@@ -163,6 +172,12 @@ export const purchaseSchema = z
     event_id: idSchema("evt").meta({ description: "The event of the last change." }),
   })
   .meta({ id: "Purchase" });
+
+/** A purchase as it is answered. */
+export type Purchase = z.output<typeof purchaseSchema>;
+
+/** The deadlines of a purchase, in Unix seconds. */
+export type Deadlines = Purchase["deadlines"];
 
 /** Answer of `POST …/activate`. */
 export const activationSchema = z

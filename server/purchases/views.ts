@@ -3,6 +3,7 @@ import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
+import { copyFields } from "../http/answers/copy-fields.ts";
 import { reconciledOf, viewPaymentReceipt } from "../payments/payment-receipts.ts";
 import { viewClaim, viewDecision, viewRefund } from "../refunds/views.ts";
 import type { Services } from "../services.ts";
@@ -11,6 +12,7 @@ import type { PurchaseRecord } from "../store/records.ts";
 import { viewTypedData } from "../transactions/views.ts";
 import { commitmentOf, domainOf } from "./commitment-of.ts";
 import { offerableUntil, payableUntil } from "./deadlines.ts";
+import { type Purchase, purchaseSchema } from "./schemas.ts";
 
 /** A purchase as it is answered, with figures and payment receipts as the chain holds them at one block. */
 export function viewPurchase(
@@ -18,16 +20,12 @@ export function viewPurchase(
   parts: PurchaseParts,
   onChain: ChainPurchase,
   services: Pick<Services, "deployment" | "settings">,
-) {
+): Purchase {
   const { deployment, settings } = services;
   const program = deployment.programs.find(({ id }) => id === purchase.program);
   if (program === undefined) throw new Problem("not_found", `There is no program ${purchase.program}.`);
   return {
-    id: purchase.id,
-    program: purchase.program,
-    merchant_id: purchase.merchant_id,
-    status: purchase.status,
-    route: purchase.route,
+    ...copyFields(purchaseSchema, purchase),
     payment_status: paymentStatus(onChain.paid, BigInt(purchase.amount)),
     expired: isExpired(purchase, onChain),
     withdrawn: onChain.closed === "withdrawn",
@@ -37,16 +35,7 @@ export function viewPurchase(
       signature: purchase.commitment_signature,
       signer: program.commitmentSigner,
     },
-    terms: purchase.terms,
-    amount: purchase.amount,
-    buyer: purchase.buyer,
-    beneficiary: purchase.beneficiary,
-    deadlines: {
-      offer_deadline: purchase.offer_deadline,
-      pay_deadline: purchase.pay_deadline,
-      claim_deadline: purchase.claim_deadline,
-    },
-    reference: purchase.reference,
+    deadlines: copyFields(purchaseSchema.shape.deadlines, purchase),
     figures: viewFigures(purchase, onChain),
     receipts: onChain.payments.map((payment) => viewPaymentReceipt(payment, purchase.receipts)),
     claim: parts.claim && viewClaim(parts.claim, purchase),
@@ -54,8 +43,7 @@ export function viewPurchase(
     refund: parts.refund && viewRefund(parts.refund, purchase, onChain),
     wallet_url: `${settings.urls.api}/wallet/${purchase.program}/purchase/${purchase.id}`,
     created_at: toTimestamp(purchase.created_at),
-    event_id: purchase.event_id,
-  } satisfies Json;
+  };
 }
 
 /** A purchase's money as the chain has it, besides what is reconciled. */

@@ -53,6 +53,9 @@ export const claimSchema = z
   })
   .meta({ id: "Claim" });
 
+/** A claim as it is answered. */
+export type Claim = z.output<typeof claimSchema>;
+
 const reviewerKeySchema = z.string().min(1).max(textLengths.reviewer_key_id).meta({
   description: "RFC 7638 thumbprint of the reviewer's key.",
   example: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
@@ -153,6 +156,9 @@ export const refundSchema = z
     event_id: idSchema("evt"),
   })
   .meta({ id: "Refund" });
+
+/** A refund as it is answered. */
+export type Refund = z.output<typeof refundSchema>;
 
 /** Answer of `POST …/refunds`. */
 export const refundExecutionSchema = z

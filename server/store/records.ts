@@ -1,9 +1,12 @@
 import type { Address, Hex } from "viem";
 import type { Decision } from "../../protocol/signatures/decision.ts";
-import type { Json } from "../../protocol/values/json.ts";
 import type { RelayOperationRecord } from "../../relayer/journal/relay-operation.ts";
 import type { BudgetRecord } from "../../relayer/journal/relayer-journal.ts";
-import type { PaymentReceipt, PurchaseStatus } from "../purchases/schemas.ts";
+import type { Merchant } from "../merchants/schemas.ts";
+import type { DeliveryReceipt } from "../notifications/schemas.ts";
+import type { Deadlines, Purchase } from "../purchases/schemas.ts";
+import type { Claim, Refund } from "../refunds/schemas.ts";
+import type { WalletAction } from "../wallets/schemas.ts";
 
 /** Times in records are Unix seconds of chain time; amounts are decimal strings in base units. */
 
@@ -26,60 +29,35 @@ export interface ActiveCredentialRecord {
 }
 
 /** A merchant and what it was authorized for. */
-export interface MerchantRecord {
-  id: string;
-  program: string;
-  name: string;
-  wallet: Address;
-  reference: string | null;
-  status: "pending" | "enrolled";
+export interface MerchantRecord
+  extends Pick<Merchant, "id" | "program" | "name" | "wallet" | "reference" | "status" | "event_id"> {
   funding: { cap: string; valid_until: number; salt: Hex; hash: Hex; signature: Hex };
   enrollment: { transaction_hash: Hex; signature: Hex; confirmed_at: number } | null;
   created_at: number;
-  event_id: string;
 }
 
-/** A purchase; everything the commitment covers never changes. */
-export interface PurchaseRecord {
-  id: string;
-  program: string;
-  merchant_id: string;
-  status: PurchaseStatus;
-  route: "registrar_offer" | "merchant_direct" | null;
+type ReadFromChain = "payment_status" | "expired" | "withdrawn" | "figures";
+type OtherRecord = "claim" | "decision" | "refund";
+type InAnotherShape = "commitment" | "deadlines" | "wallet_url" | "created_at";
+
+/** A purchase; everything the commitment covers never changes. Its `receipts` are the payments that reconcile has recorded. */
+export interface PurchaseRecord
+  extends Omit<Purchase, ReadFromChain | OtherRecord | InAnotherShape>,
+    Deadlines {
   commitment_hash: Hex;
   commitment_signature: Hex;
   salt: Hex;
-  terms: { [name: string]: Json };
   terms_hash: Hex;
-  amount: string;
   merchant: Address;
-  buyer: Address;
-  beneficiary: Address;
-  offer_deadline: number;
-  pay_deadline: number;
-  claim_deadline: number;
-  reference: string | null;
-  /** The payments that reconcile has recorded. */
-  receipts: PaymentReceipt[];
   claim_id: string | null;
   decision_id: string | null;
   refund_id: string | null;
   created_at: number;
-  event_id: string;
 }
 
 /** A beneficiary's claim. */
-export interface ClaimRecord {
-  id: string;
-  program: string;
-  purchase_id: string;
-  requested_amount: string;
-  reason: string;
-  claim_hash: Hex;
-  signature: Hex;
-  transaction_hash: Hex;
+export interface ClaimRecord extends Omit<Claim, "beneficiary" | "reason_hash" | "created_at"> {
   created_at: number;
-  event_id: string;
 }
 
 /** A reviewer's decision: the signed statement and the approval. */
@@ -93,18 +71,10 @@ export interface DecisionRecord {
 }
 
 /** A refund: recorded as due, then collected. */
-export interface RefundRecord {
-  id: string;
-  program: string;
-  purchase_id: string;
-  decision_id: string;
-  status: "due" | "collected";
-  award: string;
-  operation_id: string;
-  transaction_hash: Hex | null;
+export interface RefundRecord
+  extends Omit<Refund, "from" | "to" | "claim_hash" | "created_at" | "collected_at"> {
   created_at: number;
   collected_at: number | null;
-  event_id: string;
 }
 
 /** An outbox event; its body is frozen when it is written. */
@@ -145,15 +115,9 @@ export interface NotificationRecord {
 }
 
 /** A notification that the pinned receiver accepted; keyed by the event's id. */
-export interface DeliveryReceiptRecord {
-  id: string;
-  event_id: string;
+export interface DeliveryReceiptRecord extends Omit<DeliveryReceipt, "received_at"> {
   program: string;
-  receiver: string;
-  body_sha256: Hex;
   received_at: number;
-  deliveries: number;
-  jws: string;
 }
 
 /** The number of rotations of the key of one use; keyed by the use. */
@@ -189,7 +153,7 @@ export interface SubmissionState {
 export interface SubmissionRecord extends SubmissionState {
   program: string;
   subject: string;
-  action: string;
+  action: WalletAction;
   /** The amount that was approved, paid or claimed; absent for other actions. */
   amount?: string;
   /** The reason for the claim; absent for other actions. */

@@ -32,6 +32,9 @@ export const transactionRequestSchema = z
   })
   .meta({ id: "TransactionRequest", description: "A transaction that a wallet sends without changes." });
 
+/** A transaction for a wallet to send. */
+export type TransactionRequest = z.output<typeof transactionRequestSchema>;
+
 const typeMembersSchema = z.array(
   z.object({ name: z.string().meta({ example: "name" }), type: z.string().meta({ example: "string" }) }),
 );
@@ -56,6 +59,9 @@ export const typedDataSchema = z
     id: "TypedData",
     description: "EIP-712 typed data, complete for eth_signTypedData_v4; integers as decimal strings.",
   });
+
+/** Typed data to sign. */
+export type TypedData = z.output<typeof typedDataSchema>;
 
 /** A relayed operation as it is answered. */
 export const relayOperationSchema = z

@@ -128,7 +128,8 @@ export const submitPurchaseActionBody = purchaseFields
 /** A submission by a wallet of a purchase. */
 export type SubmitPurchaseAction = z.output<typeof submitPurchaseActionBody>;
 
-const submissionSchema = z
+/** A submission of a wallet as it is answered. */
+export const submissionSchema = z
   .object({
     action: z.enum([...merchantActions, ...purchaseActions]),
     transaction_hash: hashSchema.nullable(),
@@ -143,43 +144,43 @@ const digestSchema = hashSchema.meta({
   description: "The 32-byte digest (EIP-191 or EIP-712) that is signed.",
 });
 
-/** The subject of the actions, as a person needs it to decide: who is paid, for what, how much, and until when. */
-const walletSubjectSchema = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("merchant"),
-    id: z.string(),
-    name: z.string(),
-    wallet: checksumAddressSchema,
-    funding_cap: amountSchema.meta({ description: "The most that refunds may draw." }),
-    funding_valid_until: unixTimeSchema,
-    funding_needed: tokenAmountSchema.meta({
-      description: "The remaining caps of the wallet's active fundings, which share one allowance.",
-    }),
-    funding_allowance: tokenAmountSchema,
-    funding_shortfall: tokenAmountSchema,
+/** A merchant as its wallet's owner needs it to decide. */
+export const merchantSubjectSchema = z.object({
+  type: z.literal("merchant"),
+  id: z.string(),
+  name: z.string(),
+  wallet: checksumAddressSchema,
+  funding_cap: amountSchema.meta({ description: "The most that refunds may draw." }),
+  funding_valid_until: unixTimeSchema,
+  funding_needed: tokenAmountSchema.meta({
+    description: "The remaining caps of the wallet's active fundings, which share one allowance.",
   }),
-  z.object({
-    type: z.literal("purchase"),
-    id: z.string(),
-    merchant_name: z.string(),
-    merchant: checksumAddressSchema,
-    buyer: checksumAddressSchema,
-    beneficiary: checksumAddressSchema,
-    terms: jsonObjectSchema,
-    amount: positiveAmountSchema,
-    paid: amountSchema,
-    outstanding: amountSchema,
-    refunded: amountSchema,
-    payment_hashes: z.array(hashSchema),
-    pay_deadline: unixTimeSchema,
-    claim_deadline: unixTimeSchema,
-  }),
-]);
+  funding_allowance: tokenAmountSchema,
+  funding_shortfall: tokenAmountSchema,
+});
+
+/** A purchase as its buyer and its beneficiary need it to decide: who is paid, for what, how much, and until when. */
+export const purchaseSubjectSchema = z.object({
+  type: z.literal("purchase"),
+  id: z.string(),
+  merchant_name: z.string(),
+  merchant: checksumAddressSchema,
+  buyer: checksumAddressSchema,
+  beneficiary: checksumAddressSchema,
+  terms: jsonObjectSchema,
+  amount: positiveAmountSchema,
+  paid: amountSchema,
+  outstanding: amountSchema,
+  refunded: amountSchema,
+  payment_hashes: z.array(hashSchema),
+  pay_deadline: unixTimeSchema,
+  claim_deadline: unixTimeSchema,
+});
 
 /** The wallet route as JSON. */
 export const walletSchema = z
   .object({
-    subject: walletSubjectSchema,
+    subject: z.discriminatedUnion("type", [merchantSubjectSchema, purchaseSubjectSchema]),
     actions: z.array(
       z.object({
         name: z.enum([...merchantActions, ...purchaseActions]),

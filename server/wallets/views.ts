@@ -1,26 +1,24 @@
-import { getAddress } from "viem";
-import type { Json } from "../../protocol/values/json.ts";
+import type { z } from "zod";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
+import { copyFields } from "../http/answers/copy-fields.ts";
 import type { MerchantRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
+import { merchantSubjectSchema, purchaseSubjectSchema, submissionSchema } from "./schemas.ts";
 
 /** A merchant as its wallet's owner needs it to decide. */
 export function viewMerchantSubject(
-  { id, name, wallet, funding }: MerchantRecord,
+  merchant: MerchantRecord,
   figures: { needed: bigint; allowance: bigint; shortfall: bigint },
-) {
-  const { cap, valid_until } = funding;
+): z.output<typeof merchantSubjectSchema> {
   return {
+    ...copyFields(merchantSubjectSchema, merchant),
     type: "merchant",
-    id,
-    name,
-    wallet: getAddress(wallet),
-    funding_cap: cap,
-    funding_valid_until: valid_until,
+    funding_cap: merchant.funding.cap,
+    funding_valid_until: merchant.funding.valid_until,
     funding_needed: figures.needed.toString(),
     funding_allowance: figures.allowance.toString(),
     funding_shortfall: figures.shortfall.toString(),
-  } satisfies Json;
+  };
 }
 
 /** A purchase as its buyer and its beneficiary need it to decide: who is paid, for what, how much, and until when. */
@@ -28,35 +26,19 @@ export function viewPurchaseSubject(
   purchase: PurchaseRecord,
   { name }: Pick<MerchantRecord, "name">,
   { paid, refunded, payments }: Pick<ChainPurchase, "paid" | "refunded" | "payments">,
-) {
-  const { id, merchant, buyer, beneficiary, terms, amount, pay_deadline, claim_deadline } = purchase;
+): z.output<typeof purchaseSubjectSchema> {
   return {
+    ...copyFields(purchaseSubjectSchema, purchase),
     type: "purchase",
-    id,
     merchant_name: name,
-    merchant: getAddress(merchant),
-    buyer: getAddress(buyer),
-    beneficiary: getAddress(beneficiary),
-    terms,
-    amount,
     paid: paid.toString(),
-    outstanding: (BigInt(amount) - paid).toString(),
+    outstanding: (BigInt(purchase.amount) - paid).toString(),
     refunded: refunded.toString(),
     payment_hashes: [...new Set(payments.map(({ log }) => log.transactionHash))],
-    pay_deadline,
-    claim_deadline,
-  } satisfies Json;
+  };
 }
 
 /** A submission of a wallet as it is answered. */
-export function viewSubmission(submission: SubmissionRecord) {
-  const { action, transaction_hash, signature, amount = null, reason = null, submitted_at } = submission;
-  return {
-    action,
-    transaction_hash,
-    signature,
-    amount,
-    reason,
-    submitted_at: toTimestamp(submitted_at),
-  } satisfies Json;
+export function viewSubmission(submission: SubmissionRecord): z.output<typeof submissionSchema> {
+  return { ...copyFields(submissionSchema, submission), submitted_at: toTimestamp(submission.submitted_at) };
 }

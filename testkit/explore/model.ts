@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import type { Json } from "../../protocol/values/json.ts";
 import type { WalletName } from "../../sandbox/chain/genesis/roles.ts";
 import type { components } from "../../sandbox/client/api-client.ts";
 import type { Route } from "../../sandbox/given/states.ts";
@@ -64,6 +65,8 @@ export interface ModelPurchase {
   offerDeadline: number;
   payDeadline: number;
   claimDeadline: number;
+  /** The fields that its request gave it, as every answer returns them. */
+  sent: { amount: string; [field: string]: Json };
   status: Schemas["Purchase"]["status"];
   route: Route | null;
   /** The route by which the contract has it; null while it does not. */

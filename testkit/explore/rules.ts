@@ -106,13 +106,17 @@ export function enrollmentAnswer(merchant: ModelMerchant, wrongSigner: boolean):
 export type PurchaseFlaw = "none" | "unknown_merchant" | "zero" | "above_cap" | "same_party";
 
 /** Operation 6. */
-export function purchaseAnswer(merchant: ModelMerchant, amount: bigint, flaw: PurchaseFlaw): Expected {
+export function purchaseAnswer(
+  merchant: ModelMerchant,
+  sent: ModelPurchase["sent"],
+  flaw: PurchaseFlaw,
+): Expected {
   if (flaw === "zero") return refusalAnswer(422, "validation_failed");
   if (flaw === "unknown_merchant") return refusalAnswer(404, "not_found");
   if (merchant.status === "pending") return refusalAnswer(409, "merchant_not_enrolled");
-  if (flaw !== "none" || amount > merchant.cap - merchant.collected)
+  if (flaw !== "none" || BigInt(sent.amount) > merchant.cap - merchant.collected)
     return refusalAnswer(422, "validation_failed");
-  return successAnswer(201, { status: "created", route: null, amount: amount.toString() });
+  return successAnswer(201, { status: "created", route: null, ...sent });
 }
 
 /** Whether the contract takes a purchase now, by either route. */
@@ -319,6 +323,7 @@ export function readAnswer(model: Model, purchase: ModelPurchase): Expected {
     (purchase.onChain === null && next > purchase.offerDeadline) ||
     (paid === 0n && next > purchase.payDeadline);
   return successAnswer(200, {
+    ...purchase.sent,
     status,
     route,
     payment_status: paid === 0n ? "unpaid" : paid < amount ? "partially_paid" : "paid",

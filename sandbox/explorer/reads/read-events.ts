@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
+import { copyFields } from "../../../server/http/answers/copy-fields.ts";
 import type { EventRecord, NotificationRecord } from "../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
-import type { DeliveryAttemptView, EventView, ViewPage } from "../views.ts";
+import { type DeliveryAttemptView, type EventView, eventViewSchema, type ViewPage } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
 
 /** The query of the events; `status` is the status of the delivery. */
@@ -35,27 +36,22 @@ export async function readEvents(
 
 /** An event in the shape that is answered. */
 export async function viewEvent(event: EventRecord, { services, receiver }: Sources): Promise<EventView> {
-  const { id, program, sequence, type, subject, delivery, body, created_at } = event;
+  const { id } = event;
   const [notification, receipt] = await Promise.all([
     services.store.get("notifications", id),
     services.store.get("receipts", id),
   ]);
-  const parsed: Json = JSON.parse(body);
+  const body: Json = JSON.parse(event.body);
   return {
-    id,
-    program,
-    sequence,
-    type,
-    subject,
-    delivery,
+    ...copyFields(eventViewSchema, event),
     attempts: notification === undefined ? [] : viewDeliveryAttempts(notification.value),
     receipt_id: receipt?.value.id ?? null,
     arrivals: receiver
       .deliveries()
       .filter(({ headers }) => headers["webhook-id"] === id)
       .map(({ number, verified, status }) => ({ number, verified, status })),
-    body: parsed,
-    created_at: toTimestamp(created_at),
+    body,
+    created_at: toTimestamp(event.created_at),
   };
 }
 

@@ -1,7 +1,8 @@
 import { toTimestamp } from "../../../protocol/values/time.ts";
+import { copyFields } from "../../../server/http/answers/copy-fields.ts";
 import type { MerchantRecord } from "../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
-import type { MerchantView, ViewPage } from "../views.ts";
+import { type MerchantView, merchantViewSchema, type ViewPage } from "../views.ts";
 import { type PageQuery, readPage } from "./page.ts";
 import { readFundings } from "./read-figures.ts";
 
@@ -22,14 +23,9 @@ export async function readMerchants(query: PageQuery, sources: Sources): Promise
       data: records.flatMap((merchant, index) => {
         const funding = fundings[index];
         if (funding === undefined) return [];
-        const { id, name, status, reference } = merchant;
         return [
           {
-            id,
-            program: merchant.program,
-            name,
-            status,
-            reference,
+            ...copyFields(merchantViewSchema, merchant),
             wallet: labels.view(merchant.wallet),
             funding,
             created_at: toTimestamp(merchant.created_at),

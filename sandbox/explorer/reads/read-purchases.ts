@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { toTimestamp } from "../../../protocol/values/time.ts";
-import { purchaseStatuses } from "../../../server/purchases/schemas.ts";
+import { copyFields } from "../../../server/http/answers/copy-fields.ts";
+import { purchaseStatuses, purchaseTextsSchema } from "../../../server/purchases/schemas.ts";
 import { asJournaled, currentPurchase } from "../../../server/purchases/status-after-reorg.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
-import type { FiguresView, PurchaseView, PurchaseViews } from "../views.ts";
+import { type FiguresView, type PurchaseView, type PurchaseViews, purchaseViewSchema } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
 import { readFigures } from "./read-figures.ts";
 import { viewBlockPoint } from "./view-block-point.ts";
@@ -55,16 +56,9 @@ export function viewListedPurchase(
   figures: FiguresView,
   labels: Sources["labels"],
 ): PurchaseView {
-  const { id, program, merchant_id, status, route, reference, commitment_hash } = purchase;
   return {
-    id,
-    program,
-    merchant_id,
-    merchant_name: merchantName ?? merchant_id,
-    status,
-    route,
-    reference,
-    commitment_hash,
+    ...copyFields(purchaseViewSchema, purchase),
+    merchant_name: merchantName ?? purchase.merchant_id,
     merchant: labels.view(purchase.merchant),
     buyer: labels.view(purchase.buyer),
     beneficiary: labels.view(purchase.beneficiary),
@@ -78,12 +72,14 @@ export function viewListedPurchase(
   };
 }
 
-/** Returns whether a purchase has a text in one of its ids, hashes, addresses or its reference. */
+/** Returns whether a purchase has a text in one of its ids, hashes, addresses or texts. */
 function mentions(purchase: PurchaseRecord, text: string | undefined): boolean {
   if (text === undefined || text === "") return true;
   const wanted = text.toLowerCase();
-  const { id, program, merchant_id, commitment_hash, merchant, buyer, beneficiary, reference } = purchase;
-  const own = [id, program, merchant_id, commitment_hash, merchant, buyer, beneficiary, reference ?? ""];
+  const { id, program, merchant_id, commitment_hash, merchant, buyer, beneficiary } = purchase;
+  const texts = Object.values(copyFields(purchaseTextsSchema, purchase));
   const paid = purchase.receipts.map(({ transaction_hash }) => transaction_hash);
-  return [...own, ...paid].some((field) => field.toLowerCase().includes(wanted));
+  return [id, program, merchant_id, commitment_hash, merchant, buyer, beneficiary, ...texts, ...paid].some(
+    (field) => field?.toLowerCase().includes(wanted),
+  );
 }

@@ -5,13 +5,14 @@ import {
   toRelayOperation,
 } from "../../../relayer/journal/relay-operation.ts";
 import type { OutcomeUnknownError } from "../../../relayer/relayer.ts";
+import { copyFields } from "../../../server/http/answers/copy-fields.ts";
 import { assertKnown } from "../../../server/purchases/status-after-reorg.ts";
 import { findCollected } from "../../../server/refunds/record-due-refund.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { readSuperseded } from "../../../server/store/stored-relayer-journal.ts";
 import type { Sources } from "../sources.ts";
-import type { RelayOperationView, ViewPage } from "../views.ts";
+import { type RelayOperationView, relayOperationViewSchema, type ViewPage } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
 
 /** The query of the relayer's operations. */
@@ -50,18 +51,12 @@ export async function viewRelayOperation(
   assertKnown(unknown.filter(({ operationId }) => operationId === record.operation_id));
   const superseded = await readSuperseded(services.store, record);
   const operation = toRelayOperation(record, superseded);
-  const { subject, error } = operation;
+  const { error } = operation;
   return {
+    ...copyFields(relayOperationViewSchema, operation),
     id: operation.operation_id,
-    program: operation.program,
-    kind: operation.kind,
-    subject,
     purchase_id: await findPurchaseId(record, services.store),
-    sequence: operation.sequence,
-    status: operation.status,
-    status_reason: operation.status_reason,
     error: error?.revert?.name ?? error?.message ?? null,
-    nonce: operation.nonce,
     from: labels.view(operation.from),
     transactions: [...superseded, record].flatMap((one) =>
       one.transactions.map(({ hash, purpose, outcome, max_fee_per_gas }) => ({
@@ -72,18 +67,6 @@ export async function viewRelayOperation(
         max_fee_per_gas,
       })),
     ),
-    attempt: operation.attempt,
-    hash: operation.hash,
-    cost_wei: operation.cost_wei,
-    reserved_wei: operation.reserved_wei,
-    block_number: operation.block_number,
-    confirmations: operation.confirmations,
-    reorg_count: operation.reorg_count,
-    created_at: operation.created_at,
-    signed_at: operation.signed_at,
-    broadcast_at: operation.broadcast_at,
-    mined_at: operation.mined_at,
-    confirmed_at: operation.confirmed_at,
   };
 }
 

@@ -11,6 +11,7 @@ import type { IdPrefix } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { secondsOfMilliseconds } from "../../../protocol/values/time.ts";
 import { requireThat } from "../../http/request/describe-issue.ts";
+import { mapFields } from "../../lib/map-fields.ts";
 import { textLengths } from "../limits.ts";
 
 /** Marks a list of values that answers may add to, for the API description. */
@@ -213,26 +214,12 @@ const idNames = {
   req: "RequestId",
 } as const satisfies { [P in IdPrefix]: string };
 
-function describeId(prefix: IdPrefix) {
-  return z
+const idSchemas = mapFields(idNames, (id, prefix) =>
+  z
     .string()
     .regex(new RegExp(`^${prefix}_[a-z2-7]{20}$`), `must be ${prefix}_ and 20 lower-case base32 characters`)
-    .meta({ id: idNames[prefix], example: `${prefix}_abcdefghij234567abcd` });
-}
-
-const idSchemas = {
-  crd: describeId("crd"),
-  mer: describeId("mer"),
-  pur: describeId("pur"),
-  clm: describeId("clm"),
-  dec: describeId("dec"),
-  ref: describeId("ref"),
-  op: describeId("op"),
-  evt: describeId("evt"),
-  ntf: describeId("ntf"),
-  rcp: describeId("rcp"),
-  req: describeId("req"),
-} satisfies { [P in IdPrefix]: z.ZodType };
+    .meta({ id, example: `${prefix}_abcdefghij234567abcd` }),
+);
 
 /** An identifier of one kind. */
 export function idSchema(prefix: IdPrefix) {

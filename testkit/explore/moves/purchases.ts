@@ -18,9 +18,6 @@ import {
 import { accountOf, type Walk } from "../walk.ts";
 import type { ResolvedStep } from "./step.ts";
 
-/** Seconds from the creation of a purchase to its deadlines. */
-const deadlines = { offer: 3_600, pay: 7_200, claim: 10_800 };
-
 const flaws: readonly PurchaseFlaw[] = ["unknown_merchant", "zero", "above_cap", "same_party"];
 
 /** The values of the request for a purchase. */
@@ -50,27 +47,22 @@ async function createPurchase(walk: Walk, step: ResolvedStep, merchant: ModelMer
   const { model, sandbox } = walk;
   const { merchantNumber, flaw, amount, buyer } = planPurchase(walk, step, merchant);
   const party = flaw === "same_party" ? merchant.wallet : buyer;
-  const { now } = model;
-  const [offerDeadline, payDeadline, claimDeadline] = [
-    now + deadlines.offer,
-    now + deadlines.pay,
-    now + deadlines.claim,
-  ];
   const number = model.purchases.length + 1;
+  const sent = {
+    merchant_id: flaw === "unknown_merchant" ? `mer_${"a".repeat(20)}` : merchant.id,
+    buyer: accountOf(sandbox, party).address,
+    beneficiary: accountOf(sandbox, "beneficiary").address,
+    amount: amount.toString(),
+    terms: { item: number },
+    reference: `order-${number}`,
+  };
+  const { now } = model;
+  const deadlines = { offer_deadline: now + 3_600, pay_deadline: now + 7_200, claim_deadline: now + 10_800 };
   const accepted = await walk.write({
     title: `Create purchase ${number} of merchant ${merchantNumber + 1} for ${amount}${flaw === "none" ? "" : ` (${flaw})`}`,
     line: `POST ${walk.program}/purchases`,
-    body: {
-      merchant_id: flaw === "unknown_merchant" ? `mer_${"a".repeat(20)}` : merchant.id,
-      buyer: accountOf(sandbox, party).address,
-      beneficiary: accountOf(sandbox, "beneficiary").address,
-      amount: amount.toString(),
-      terms: { item: number },
-      offer_deadline: offerDeadline,
-      pay_deadline: payDeadline,
-      claim_deadline: claimDeadline,
-    },
-    expected: purchaseAnswer(merchant, amount, flaw),
+    body: { ...sent, ...deadlines },
+    expected: purchaseAnswer(merchant, { ...sent, deadlines }, flaw),
     mistake: step.mistake,
     fault: step.fault,
   });
@@ -82,9 +74,10 @@ async function createPurchase(walk: Walk, step: ResolvedStep, merchant: ModelMer
     merchant: merchantNumber,
     buyer,
     amount,
-    offerDeadline,
-    payDeadline,
-    claimDeadline,
+    offerDeadline: deadlines.offer_deadline,
+    payDeadline: deadlines.pay_deadline,
+    claimDeadline: deadlines.claim_deadline,
+    sent: { ...sent, deadlines },
     status: "created",
     route: null,
     onChain: null,

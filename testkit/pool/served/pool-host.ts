@@ -1,13 +1,13 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import { answerOperation } from "../../../sandbox/control/answer-operation.ts";
 import { parseJsonBody, requireJsonBody } from "../../../sandbox/control/json-body.ts";
 import { refuseError, sendRefusal } from "../../../sandbox/control/refuse-error.ts";
 import { Problem } from "../../../server/errors/problem.ts";
-import { methodNotAllowed } from "../../../server/http/app.ts";
-import { validate } from "../../../server/http/request/validate.ts";
+import { refuseOtherMethods, routeOperations } from "../../../server/http/route-operations.ts";
 import { describePool } from "./describe-pool.ts";
-import { type PoolContext, type PoolOperation, poolOperations } from "./pool-operations.ts";
+import { poolOperations } from "./pool-operations.ts";
 import { PoolError, type ServedPool } from "./served-pool.ts";
-import { noteRequest, sendInTwoWrites } from "./unread-response.ts";
+import { noteRequest } from "./unread-response.ts";
 
 /**
  * Serves a pool: leases of sandboxes over HTTP, for workers in any language.
@@ -25,17 +25,12 @@ export function createPoolHost(pool: ServedPool, url: string): Express {
     next();
   });
   app.use(parseJsonBody(1_024));
-  for (const path of new Set(poolOperations.map((operation) => operation.path))) {
-    const operations = poolOperations.filter((operation) => operation.path === path);
-    const route = app.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
-    for (const operation of operations)
-      route[operation.method](async (request: Request, response: Response) => {
-        await answer(operation, { pool, describe: () => describePool(url) }, request, response);
-      });
-    route.all(() => {
-      throw methodNotAllowed(operations.map(({ method }) => method));
-    });
-  }
+  const context = { pool, describe: () => describePool(url) };
+  routeOperations(app, poolOperations, (operation) => [
+    async (request, response) =>
+      await answerOperation<{ pool: ServedPool }>(operation, context, request, response),
+  ]);
+  refuseOtherMethods(app, poolOperations);
   app.use((request) => {
     throw new Problem("route_not_found", `There is nothing at ${request.method} ${request.path}.`);
   });
@@ -45,20 +40,4 @@ export function createPoolHost(pool: ServedPool, url: string): Express {
     else refuseError(error, response);
   });
   return app;
-}
-
-async function answer(
-  { body, success, handle }: PoolOperation,
-  context: Pick<PoolContext, "pool" | "describe">,
-  request: Request,
-  response: Response,
-): Promise<void> {
-  const { id = "" } = request.params;
-  const { seconds } =
-    body === undefined ? {} : validate(body, request.body === undefined ? {} : request.body, "");
-  const given = await handle({ ...context, id: String(id), seconds, response });
-  if (response.closed) return;
-  response.status(success.status);
-  if (success.schema === null) response.end();
-  else await sendInTwoWrites(response, Object(given));
 }

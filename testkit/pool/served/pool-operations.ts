@@ -1,12 +1,11 @@
-import type { Response } from "express";
 import { z } from "zod";
 import { AbortController } from "../../../protocol/globals.ts";
-import type { DescribedOperation } from "../../../sandbox/control/describe-operations.ts";
+import type { ServedOperation } from "../../../sandbox/control/operation.ts";
 import { leaseSchema, poolStatusSchema } from "./pool-answers.ts";
 import type { PoolCode } from "./pool-codes.ts";
 import { poolLimits } from "./pool-limits.ts";
 import type { ServedPool } from "./served-pool.ts";
-import { onUnread } from "./unread-response.ts";
+import { onUnread, sendInTwoWrites } from "./unread-response.ts";
 
 const { mostLeaseSeconds } = poolLimits;
 
@@ -20,23 +19,9 @@ const lengthBody = z
   })
   .meta({ id: "LeaseLength" });
 
-/** The arguments of a handler. */
-export interface PoolContext {
-  pool: ServedPool;
-  /** The id in the path; empty if the path has none. */
-  id: string;
-  /** The length that the request asks for. */
-  seconds: number | undefined;
-  response: Response;
-  /** The description of the pool's whole API. */
-  describe: () => object;
-}
-
-/** One operation of a pool: router, description and the table of docs/pool.md come from it. */
-export interface PoolOperation extends DescribedOperation {
-  body?: typeof lengthBody;
+/** One operation of a pool; the table of docs/pool.md comes from it, too. */
+export interface PoolOperation extends ServedOperation<{ pool: ServedPool }, typeof lengthBody> {
   errors: readonly PoolCode[];
-  handle(context: PoolContext): Promise<unknown> | unknown;
 }
 
 const id = z.string().min(1).meta({ description: "The id of a lease.", example: "lse_1" });
@@ -54,14 +39,14 @@ export const poolOperations: readonly PoolOperation[] = [
     body: lengthBody,
     success: { status: 201, description: "The lease.", schema: leaseSchema },
     errors: ["pool_exhausted"],
-    async handle({ pool, seconds, response }) {
+    async handle({ pool, body: { seconds }, response }) {
       const gone = new AbortController();
       response.once("close", () => gone.abort());
       const lease = await pool.lease(seconds, gone.signal);
       // Only the caller would know the id of the lease.
       onUnread(response, () => pool.abandon(lease.id));
-      response.location(`/leases/${lease.id}`);
-      return lease;
+      response.status(201).location(`/leases/${lease.id}`);
+      await sendInTwoWrites(response, lease);
     },
   },
   {
@@ -74,7 +59,7 @@ export const poolOperations: readonly PoolOperation[] = [
     body: lengthBody,
     success: { status: 200, description: "The lease with its new end.", schema: leaseSchema },
     errors: ["not_found"],
-    handle: ({ pool, id, seconds }) => pool.renew(id, seconds),
+    handle: ({ pool, params: { id = "" }, body }) => pool.renew(id, body.seconds),
   },
   {
     id: "restoreLease",
@@ -87,7 +72,7 @@ export const poolOperations: readonly PoolOperation[] = [
     params: { id },
     success: { status: 200, description: "The lease of the reset sandbox.", schema: leaseSchema },
     errors: ["not_found", "sandbox_unavailable"],
-    handle: async ({ pool, id }) => await pool.restore(id),
+    handle: async ({ pool, params: { id = "" } }) => await pool.restore(id),
   },
   {
     id: "endLease",
@@ -99,7 +84,7 @@ export const poolOperations: readonly PoolOperation[] = [
     params: { id },
     success: { status: 204, description: "The lease has ended.", schema: null },
     errors: ["not_found"],
-    handle: ({ pool, id }) => pool.end(id),
+    handle: ({ pool, params: { id = "" } }) => pool.end(id),
   },
   {
     id: "readPool",
