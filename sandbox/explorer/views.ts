@@ -178,6 +178,17 @@ export type MerchantView = z.output<typeof merchantViewSchema>;
 /** The schema of a page of merchants. */
 export const merchantsSchema = pageOf(merchantViewSchema).meta({ id: "MerchantViews" });
 
+/** The names by which a person knows what a row is about. */
+const subjectNames = {
+  merchant_name: text.nullable().meta({ description: "The name of the merchant that it is about." }),
+  reference: text
+    .nullable()
+    .meta({ description: "The merchant's own reference of the purchase or the merchant." }),
+};
+
+/** What {@link subjectNames} has of an object. */
+export type SubjectNames = z.output<z.ZodObject<typeof subjectNames>>;
+
 /** The schema of a relay operation. */
 export const relayOperationViewSchema = z
   .object({
@@ -186,6 +197,7 @@ export const relayOperationViewSchema = z
     kind: text,
     subject: z.object({ type: text, id: text }),
     purchase_id: text.nullable().meta({ description: "The purchase that it is about." }),
+    ...subjectNames,
     sequence: count,
     status: text,
     status_reason: text.nullable(),
@@ -237,6 +249,7 @@ export const eventViewSchema = z.object({
   sequence: count,
   type: text,
   subject: text,
+  ...subjectNames,
   delivery: text,
   attempts: z.array(deliveryAttemptSchema),
   receipt_id: text.nullable(),

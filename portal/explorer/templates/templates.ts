@@ -1,4 +1,4 @@
-import type { AccountView } from "../../../sandbox/explorer/views.ts";
+import type { AccountView, SubjectNames } from "../../../sandbox/explorer/views.ts";
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { formatDistance, formatTime, type Measure, nameInWords, shortenId } from "../format.ts";
@@ -46,6 +46,12 @@ export function blockLink(number: number | null): Template {
 export function subjectLink(id: string): TemplateResult {
   if (id.startsWith("pur_")) return purchaseLink(id);
   return copyable(id, id.startsWith("mer_") ? "merchant id" : "id", hrefOfId(id));
+}
+
+/** Names what a row is about: the merchant, and its reference. */
+export function subjectName({ merchant_name, reference }: SubjectNames): Template {
+  if (merchant_name === null) return nothing;
+  return html`<span class="small">${merchant_name}${reference === null ? nothing : html`, ${reference}`}</span>`;
 }
 
 /** An account by its name and its address. */

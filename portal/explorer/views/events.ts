@@ -10,7 +10,7 @@ import {
   recordList,
   recordRow,
 } from "../templates/lists.ts";
-import { badge, copyable, folded, subjectLink, time } from "../templates/templates.ts";
+import { badge, copyable, folded, subjectLink, subjectName, time } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
 import { defineView, type ViewContext } from "../view.ts";
 import { control } from "./controls/control.ts";
@@ -66,7 +66,7 @@ function eventRow(event: EventView, isOpen: boolean, context: ViewContext): Temp
   const failed = attempts.filter(({ status_code }) => status_code === null || status_code >= 300);
   return recordRow({
     name: `${type} ${sequence}`,
-    summary: html`<strong>${type}</strong> ${badge(delivery)}
+    summary: html`<strong>${type}</strong> ${badge(delivery)} ${subjectName(event)}
       ${failed.length === 0 ? nothing : html`<span class="badge bad">${failed.length} failed</span>`}`,
     meta: html`${subjectLink(subject)} <span class="number">number ${sequence}</span> ${time(created_at, context.measure)}`,
     details: eventDetails(event, context),

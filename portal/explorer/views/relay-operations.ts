@@ -17,6 +17,7 @@ import {
   blockLink,
   copyable,
   purchaseLink,
+  subjectName,
   time,
   transaction,
 } from "../templates/templates.ts";
@@ -69,7 +70,7 @@ export function operationRow(
   const { kind, sequence, status, status_reason, purchase_id, block_number, hash, created_at } = operation;
   return recordRow({
     name: `${nameInWords(kind)} ${sequence}`,
-    summary: html`<strong>${nameInWords(kind)}</strong> ${badge(status)}
+    summary: html`<strong>${nameInWords(kind)}</strong> ${badge(status)} ${subjectName(operation)}
       ${status_reason === null ? nothing : html`<span class="small">${nameInWords(status_reason)}</span>`}`,
     meta: html`${transaction(hash)} ${purchase_id === null ? nothing : purchaseLink(purchase_id)}
       ${blockLink(block_number)} ${time(created_at, context.measure)}`,

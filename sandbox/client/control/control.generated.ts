@@ -1294,6 +1294,10 @@ export interface components {
       };
       /** The purchase that it is about. */
       purchase_id: string | null;
+      /** The name of the merchant that it is about. */
+      merchant_name: string | null;
+      /** The merchant's own reference of the purchase or the merchant. */
+      reference: string | null;
       sequence: number;
       status: string;
       status_reason: string | null;
@@ -1355,6 +1359,10 @@ export interface components {
         sequence: number;
         type: string;
         subject: string;
+        /** The name of the merchant that it is about. */
+        merchant_name: string | null;
+        /** The merchant's own reference of the purchase or the merchant. */
+        reference: string | null;
         delivery: string;
         attempts: {
           number: number;

@@ -5,6 +5,7 @@ import { copyFields } from "../../../server/http/answers/copy-fields.ts";
 import type { EventRecord, NotificationRecord } from "../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
 import { type DeliveryAttemptView, type EventView, eventViewSchema, type ViewPage } from "../views.ts";
+import { nameSubject } from "./name-subject.ts";
 import { pageQuery, readPage } from "./page.ts";
 
 /** The query of the events; `status` is the status of the delivery. */
@@ -44,6 +45,7 @@ export async function viewEvent(event: EventRecord, { services, receiver }: Sour
   const body: Json = JSON.parse(event.body);
   return {
     ...copyFields(eventViewSchema, event),
+    ...(await nameSubject(event.subject, services.store)),
     attempts: notification === undefined ? [] : viewDeliveryAttempts(notification.value),
     receipt_id: receipt?.value.id ?? null,
     arrivals: receiver

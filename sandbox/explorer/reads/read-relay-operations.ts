@@ -13,6 +13,7 @@ import type { Store } from "../../../server/store/store.ts";
 import { readSuperseded } from "../../../server/store/stored-relayer-journal.ts";
 import type { Sources } from "../sources.ts";
 import { type RelayOperationView, relayOperationViewSchema, type ViewPage } from "../views.ts";
+import { nameSubject } from "./name-subject.ts";
 import { pageQuery, readPage } from "./page.ts";
 
 /** The query of the relayer's operations. */
@@ -52,10 +53,12 @@ export async function viewRelayOperation(
   const superseded = await readSuperseded(services.store, record);
   const operation = toRelayOperation(record, superseded);
   const { error } = operation;
+  const purchaseId = await findPurchaseId(record, services.store);
   return {
     ...copyFields(relayOperationViewSchema, operation),
+    ...(await nameSubject(purchaseId, services.store)),
     id: operation.operation_id,
-    purchase_id: await findPurchaseId(record, services.store),
+    purchase_id: purchaseId,
     error: error?.revert?.name ?? error?.message ?? null,
     from: labels.view(operation.from),
     transactions: [...superseded, record].flatMap((one) =>

@@ -287,7 +287,12 @@ test("operations have every transaction that was signed for them", async () => {
   const { refunded } = await purchases();
   const { data } = await read<ViewPage<RelayOperationView>>(`/operations?status=confirmed`);
   expect(data.map(({ kind }) => kind)).toEqual(["offer", "collect_refund", "offer"]);
-  expect(data[1]).toMatchObject({ purchase_id: refunded.id, from: { name: "operator of prg_demo" } });
+  expect(data[1]).toMatchObject({
+    purchase_id: refunded.id,
+    merchant_name: "Corner Books",
+    reference: refunded.reference,
+    from: { name: "operator of prg_demo" },
+  });
   expect(data[1]?.transactions).toMatchObject([
     { hash: data[1]?.hash, purpose: "original", outcome: "succeeded" },
   ]);
@@ -305,6 +310,8 @@ test("events have their attempts, their receipt and what arrived", async () => {
   ]);
   const all = await read<ViewPage<EventView>>("/events");
   expect(all.data.map(({ sequence }) => sequence)).toEqual([14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  // The first event is about the merchant, the others about its purchases.
+  expect(new Set(all.data.map(({ merchant_name }) => merchant_name))).toEqual(new Set(["Corner Books"]));
 });
 
 test("blocks list their transactions with function, accounts and purchases", async () => {
