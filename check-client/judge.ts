@@ -167,10 +167,8 @@ function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | u
     const after = Math.max(0, Math.round(again.startedAt - uncertain.startedAt - uncertain.durationMs));
     const status = uncertain === cut ? "cut" : uncertain.status;
     const how = status === null ? "its response was lost" : `its response was ${status}`;
-    const name = nameWrite({
-      operation: uncertain.operation,
-      subject: subjectOf(uncertain) ?? subjectOf(again),
-    });
+    // A creation without a response has no id of its own: the second request created another record.
+    const name = nameWrite({ operation: uncertain.operation, subject: subjectOf(uncertain) });
     const [before, then] = [uncertain, again].map((request) => redact(request.idempotency_key ?? "none"));
     const other =
       before === then

@@ -53,7 +53,7 @@ describe("checkClient", () => {
       ],
     });
     expect(wrong.cases[0]?.cause).toMatch(
-      /^2 purchases in place of 1 \(pur_\w+, pur_\w+\); createPurchase of pur_\w+ was requested again with another Idempotency-Key \([\w-]+, then [\w-]+\) \d+ ms after its response was lost\.$/,
+      /^2 purchases in place of 1 \(pur_\w+, pur_\w+\); createPurchase was requested again with another Idempotency-Key \([\w-]+, then [\w-]+\) \d+ ms after its response was lost\.$/,
     );
     const right = await checkSale(
       async (sandbox, merchant) =>
