@@ -172,7 +172,7 @@ export function currentTransaction(operation: RelayOperationRecord): SignedTrans
   return transaction;
 }
 
-/** What the journal keeps of an attempt for which nothing is signed. */
+/** The fields of an attempt for which nothing is signed. */
 const unsigned = {
   superseded: false,
   nonce: null,

@@ -11,7 +11,7 @@ import { openEnum } from "../../server/http/schemas/primitives.ts";
 import { openAnswers, tidyReferences } from "../../server/openapi/open-answers.ts";
 import { bodyOf, needsBody, type ServedOperation } from "./operation.ts";
 
-/** What a description shows of an operation. */
+/** The parts of an operation that a description shows. */
 export type DescribedOperation = Omit<ServedOperation<never>, "handle">;
 
 /** A table of operations, and the refusals of each. */
