@@ -172,30 +172,67 @@ export function currentTransaction(operation: RelayOperationRecord): SignedTrans
   return transaction;
 }
 
-/** What the journal keeps of an attempt for which nothing is signed. */
-const unsigned = {
-  superseded: false,
-  nonce: null,
-  nonce_floor: 0,
-  hash: null,
-  gas_used: null,
-  cost_wei: null,
-  block_number: null,
-  block_hash: null,
-  confirmations: 0,
-  reorg_count: 0,
-  error: null,
-  signed_at: null,
-  broadcast_at: null,
-  mined_at: null,
-  confirmed_at: null,
-} as const;
+/** An attempt before anything is signed for it. */
+type Unsigned = Pick<
+  RelayOperationRecord,
+  | "operation_id"
+  | "epoch"
+  | "business_key"
+  | "program"
+  | "kind"
+  | "subject"
+  | "sequence"
+  | "attempt"
+  | "status"
+  | "status_reason"
+  | "from"
+  | "to"
+  | "calldata"
+  | "decoded"
+  | "gas_limit"
+  | "max_fee_per_gas"
+  | "reserved_wei"
+  | "created_at"
+>;
 
-/** Returns an attempt for which nothing is signed. */
-export function unsignedAttempt(
-  attempt: Omit<RelayOperationRecord, keyof typeof unsigned | "transactions">,
-): RelayOperationRecord {
-  return { ...attempt, ...unsigned, transactions: [] };
+/** An attempt for which nothing is signed. Its fields are in the order in which they are answered: recordings have the hash of that text. */
+export function unsignedAttempt(attempt: Unsigned): RelayOperationRecord {
+  return {
+    operation_id: attempt.operation_id,
+    epoch: attempt.epoch,
+    business_key: attempt.business_key,
+    program: attempt.program,
+    kind: attempt.kind,
+    subject: attempt.subject,
+    sequence: attempt.sequence,
+    attempt: attempt.attempt,
+    superseded: false,
+    status: attempt.status,
+    status_reason: attempt.status_reason,
+    nonce: null,
+    nonce_floor: 0,
+    from: attempt.from,
+    to: attempt.to,
+    calldata: attempt.calldata,
+    decoded: attempt.decoded,
+    hash: null,
+    transactions: [],
+    gas_limit: attempt.gas_limit,
+    gas_used: null,
+    max_fee_per_gas: attempt.max_fee_per_gas,
+    cost_wei: null,
+    reserved_wei: attempt.reserved_wei,
+    block_number: null,
+    block_hash: null,
+    confirmations: 0,
+    reorg_count: 0,
+    error: null,
+    created_at: attempt.created_at,
+    signed_at: null,
+    broadcast_at: null,
+    mined_at: null,
+    confirmed_at: null,
+  };
 }
 
 /** The fields that identify one attempt of an operation in the journal. */

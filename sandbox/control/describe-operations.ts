@@ -5,23 +5,17 @@ import {
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import { openEnum } from "../../server/http/schemas/primitives.ts";
+import { describeRefusals, type RefusalTable } from "../../server/openapi/describe-refusals.ts";
 import { openAnswers, tidyReferences } from "../../server/openapi/open-answers.ts";
 import { bodyOf, needsBody, type ServedOperation } from "./operation.ts";
 
-/** What a description shows of an operation. */
+/** The parts of an operation that a description shows. */
 export type DescribedOperation = Omit<ServedOperation<never>, "handle">;
 
 /** A table of operations, and the refusals of each. */
-interface DescribedTable<O extends DescribedOperation, C extends string> {
-  operations: readonly O[];
-  /** Every code that an operation can answer with. */
-  codesOf: (operation: O) => readonly C[];
-  describeCode: (code: C) => { status: number; title: string };
-  /** The schema of every refusal. */
-  problem: z.ZodType;
+interface DescribedTable<O extends DescribedOperation, C extends string>
+  extends Omit<RefusalTable<O, C>, "nameOf"> {
   /** The documentation host that the pages of operations are linked on. */
   docsUrl?: string;
 }
@@ -44,31 +38,27 @@ export function describeTable<O extends DescribedOperation, C extends string>(
   head: Omit<ZodOpenApiObject, "paths" | "components">,
   table: DescribedTable<O, C>,
 ): ReturnType<typeof createDocument> {
-  const refusals: Refusals = new Map();
+  const refusals = describeRefusals({ ...table, nameOf });
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of table.operations)
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method]: describeOperation(operation, table, refusals),
+      [operation.method]: describeOperation(operation, refusals.of(operation), table.docsUrl),
     };
-  const responses = Object.fromEntries([...refusals.values()].map(({ name, response }) => [name, response]));
   return tidyReferences(
     createDocument(
-      { ...head, paths, components: { responses } },
+      { ...head, paths, components: { responses: refusals.components } },
       { allowEmptySchema: { custom: true }, override: openAnswers },
     ),
   );
 }
 
-type Refusals = Map<string, { name: string; response: ZodOpenApiResponseObject }>;
-
-function describeOperation<O extends DescribedOperation, C extends string>(
-  operation: O,
-  table: DescribedTable<O, C>,
-  refusals: Refusals,
+function describeOperation(
+  operation: DescribedOperation,
+  refusals: { [status: string]: { $ref: string } },
+  docsUrl: string | undefined,
 ): ZodOpenApiOperationObject {
   const { id, tag, summary, description = "", page, success, example } = operation;
-  const { docsUrl } = table;
   const schema = bodyOf(operation);
   const parameters = [
     ...describeParameters("path", operation.params ?? {}),
@@ -97,7 +87,7 @@ function describeOperation<O extends DescribedOperation, C extends string>(
           content: { [success.type ?? "application/json"]: { schema: success.schema } },
         }),
       },
-      ...describeRefusals(operation, table, refusals),
+      ...refusals,
     },
   };
 }
@@ -106,41 +96,9 @@ function describeParameters(place: "path" | "query", schemas: { readonly [name: 
   return Object.entries(schemas).map(([name, schema]) => schema.meta({ param: { in: place, name } }));
 }
 
-/** Returns the refusals of an operation by status. Equal refusals of several operations are one response. */
-function describeRefusals<O extends DescribedOperation, C extends string>(
-  operation: O,
-  table: DescribedTable<O, C>,
-  refusals: Refusals,
-) {
-  const byStatus = Map.groupBy(new Set(table.codesOf(operation)), (code) => table.describeCode(code).status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, own]) => {
-      const set = own.toSorted().join(" ");
-      const name = refusals.get(set)?.name ?? nameOf(status, refusals);
-      refusals.set(set, { name, response: describeRefusal(status, own, table) });
-      return [status, { $ref: `#/components/responses/${name}` }];
-    }),
-  );
-}
-
 /** Names a refusal after its status; others with this status get a number. */
-function nameOf(status: number, refusals: Refusals): string {
+function nameOf(status: number, _codes: unknown, _operation: unknown, taken: readonly string[]): string {
   const words = (STATUS_CODES[status] ?? "").replaceAll(" ", "");
-  const same = [...refusals.values()].filter(({ name }) => name.replace(/\d+$/, "") === words);
+  const same = taken.filter((name) => name.replace(/\d+$/, "") === words);
   return same.length === 0 ? words : `${words}${same.length + 1}`;
-}
-
-function describeRefusal<C extends string>(
-  status: number,
-  codes: readonly C[],
-  { describeCode, problem }: Pick<DescribedTable<never, C>, "describeCode" | "problem">,
-): ZodOpenApiResponseObject {
-  return {
-    description: codes.map((code) => `\`${code}\`: ${describeCode(code).title}.`).join(" "),
-    content: {
-      "application/problem+json": {
-        schema: z.intersection(problem, z.object({ status: z.literal(status), code: openEnum(codes) })),
-      },
-    },
-  };
 }

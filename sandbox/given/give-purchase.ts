@@ -68,15 +68,16 @@ async function read({ program, id }: Purchase, { retrying }: ProgramApi): Promis
 }
 
 async function create({ plan, merchant, actors, api }: PurchaseSetting): Promise<Purchase> {
-  const { state, amount, terms = { sku: "course-42", title: "A course" }, deadlines } = plan;
+  const { state, amount, terms = { sku: "course-42", title: "A course" }, deadlines = {} } = plan;
   const soon = state === "expired" ? (await actors.clock.now()) + shortTermSeconds : null;
   return await api.retrying.createPurchase(merchant, {
     buyer: actors.wallets[plan.buyer].address,
     beneficiary: actors.wallets[plan.beneficiary].address,
     amount,
     terms,
+    ...definedOnly(mapFields(purchaseTexts, (_, name) => plan[name])),
     ...(soon === null ? {} : { offer_deadline: soon, pay_deadline: soon }),
-    ...definedOnly({ ...mapFields(purchaseTexts, (_, name) => plan[name]), ...deadlines }),
+    ...definedOnly(deadlines),
   });
 }
 

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { z } from "zod";
 import {
   createDocument,
@@ -7,18 +8,27 @@ import {
   type ZodOpenApiRequestBodyObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import { edgeCodes } from "../errors/codes-of-operation.ts";
+import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
+import { codesOfOperation, edgeCodes } from "../errors/codes-of-operation.ts";
 import { limitTexts } from "../http/limits.ts";
 import { bodyRequired, type Operation } from "../http/operation.ts";
 import { pageQuerySchema } from "../http/schemas/pagination.ts";
 import { idSchema, programIdSchema } from "../http/schemas/primitives.ts";
+import { problemSchema } from "../http/schemas/problem.ts";
 import { apiVersion } from "../http/versions.ts";
+import { capitalize } from "../lib/wording.ts";
 import { type EventType, eventTypeNames, eventTypes } from "../notifications/outbox/event-types.ts";
 import { eventSchemas } from "../notifications/schemas.ts";
-import { RefusalResponses } from "./describe-refusals.ts";
+import { describeRefusals } from "./describe-refusals.ts";
 import { answerName, type ExampleAnswers, exampleAnswers } from "./examples/example-answers.ts";
 import { requestExamples } from "./examples/request-examples.generated.ts";
-import { answerHeaders, idempotencyKeySchema, successHeaders, webhookHeaders } from "./headers.ts";
+import {
+  answerHeaders,
+  idempotencyKeySchema,
+  problemHeaders,
+  successHeaders,
+  webhookHeaders,
+} from "./headers.ts";
 import { openAnswers, tidyReferences } from "./open-answers.ts";
 
 /**
@@ -31,14 +41,20 @@ export function describeApi(
   operations: readonly Operation[],
   urls: { api: string; docs: string },
 ): ReturnType<typeof createDocument> {
-  const refusals = new RefusalResponses(operations);
+  const refusals = describeRefusals({
+    operations,
+    codesOf: codesOfOperation,
+    describeCode: (code) => errorCatalogue[code],
+    problem: problemSchema,
+    nameOf: nameOfRefusal,
+    headersOf: problemHeaders,
+  });
   const answers = exampleAnswers(operations);
-  const parts: OperationParts = { refusals, answers };
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations)
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method]: describeOperation(operation, parts),
+      [operation.method]: describeOperation(operation, answers, refusals.of(operation)),
     };
   const description = {
     openapi: "3.1.0",
@@ -141,16 +157,22 @@ const tags = {
   Wallet: "The messages and transactions that a wallet signs or sends. No credential is required.",
 } as const;
 
-/** The parts that operations share. */
-interface OperationParts {
-  refusals: RefusalResponses;
-  answers: ExampleAnswers;
+/** A refusal with one code is named after it, another one after its status and the first operation that answers it. */
+function nameOfRefusal(status: number, codes: readonly ErrorCode[], operation: Operation): string {
+  const [first, ...more] = codes;
+  if (first !== undefined && more.length === 0) return pascalCase(first.split("_"));
+  return `${pascalCase((STATUS_CODES[status] ?? "").split(" "))}.${operation.id}`;
+}
+
+function pascalCase(words: readonly string[]): string {
+  return words.map(capitalize).join("");
 }
 
 /** Describes one operation. */
 function describeOperation(
   operation: Operation,
-  { refusals, answers }: OperationParts,
+  answers: ExampleAnswers,
+  refusals: { [status: string]: { $ref: string } },
 ): ZodOpenApiOperationObject {
   const parameters = parametersOf(operation);
   const requestBody = describeBody(operation);
@@ -163,7 +185,7 @@ function describeOperation(
     ...(operation.events.length > 0 ? { "x-events": [...operation.events] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody && { requestBody }),
-    responses: { ...successes(operation, answers), ...refusals.of(operation) },
+    responses: { ...successes(operation, answers), ...refusals },
   };
 }
 

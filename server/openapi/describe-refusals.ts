@@ -1,73 +1,53 @@
-import { STATUS_CODES } from "node:http";
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
-import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
-import { codesOfOperation } from "../errors/codes-of-operation.ts";
-import type { Operation } from "../http/operation.ts";
 import { openEnum } from "../http/schemas/primitives.ts";
-import { problemSchema } from "../http/schemas/problem.ts";
-import { capitalize } from "../lib/wording.ts";
-import { problemHeaders } from "./headers.ts";
 
-type Reference = { $ref: string };
+/** The refusals of a table of operations. */
+export interface RefusalTable<O, C extends string> {
+  operations: readonly O[];
+  /** Every code that an operation can answer with. */
+  codesOf: (operation: O) => readonly C[];
+  describeCode: (code: C) => { status: number; title: string };
+  /** The schema of every refusal. */
+  problem: z.ZodType;
+  /** Names the refusals of one status of an operation; others have the names in `taken`. */
+  nameOf: (status: number, codes: readonly C[], operation: O, taken: readonly string[]) => string;
+  headersOf?: (status: number) => NonNullable<ZodOpenApiResponseObject["headers"]>;
+}
 
-/**
- * The refusals of all operations: one response for each status and set of codes, which operations refer to.
- *
- * @example new Refusals(operations).of(createPurchase) // { "404": { $ref: "#/components/responses/NotFound" }, … }
- */
-export class RefusalResponses {
-  readonly components: { [name: string]: ZodOpenApiResponseObject } = {};
-  readonly #references = new Map<string, { [status: string]: Reference }>();
+type References = { [status: string]: { $ref: string } };
 
-  constructor(operations: readonly Operation[]) {
-    const names = new Map<string, string>();
-    for (const operation of operations) {
-      const references: { [status: string]: Reference } = {};
-      for (const [status, codes] of byStatus(operation)) {
-        const set = codes.join(" ");
-        const name = names.get(set) ?? nameOf(status, codes, operation);
-        names.set(set, name);
-        this.components[name] ??= describeRefusal(status, codes);
-        references[String(status)] = { $ref: `#/components/responses/${name}` };
-      }
-      this.#references.set(operation.id, references);
+/** Describes the refusals of a table: one response for each set of codes, by its name, which the operations refer to by status. */
+export function describeRefusals<O, C extends string>(table: RefusalTable<O, C>) {
+  const names = new Map<string, string>();
+  const components: { [name: string]: ZodOpenApiResponseObject } = {};
+  const references = new Map<O, References>();
+  for (const operation of table.operations) {
+    const own: References = {};
+    const codes = new Set(table.codesOf(operation));
+    for (const [status, some] of Map.groupBy(codes, (code) => table.describeCode(code).status)) {
+      const set = some.toSorted().join(" ");
+      const name = names.get(set) ?? table.nameOf(status, some, operation, [...names.values()]);
+      names.set(set, name);
+      components[name] ??= describeRefusal(status, some, table);
+      own[status] = { $ref: `#/components/responses/${name}` };
     }
+    references.set(operation, own);
   }
-
-  /** The refusals of one operation, by status. */
-  of({ id }: Operation): { [status: string]: Reference } {
-    return this.#references.get(id) ?? {};
-  }
+  return { components, of: (operation: O): References => references.get(operation) ?? {} };
 }
 
-function byStatus(operation: Operation): Map<number, ErrorCode[]> {
-  const found = new Map<number, ErrorCode[]>();
-  for (const code of codesOfOperation(operation)) {
-    const { status } = errorCatalogue[code];
-    found.set(status, [...(found.get(status) ?? []), code]);
-  }
-  return found;
-}
-
-/** A refusal with one code is named after it, another one after its status and the first operation that answers it. */
-function nameOf(status: number, codes: readonly ErrorCode[], operation: Operation): string {
-  const [first, ...more] = codes;
-  if (first !== undefined && more.length === 0) return pascalCase(first.split("_"));
-  return `${pascalCase((STATUS_CODES[status] ?? "").split(" "))}.${operation.id}`;
-}
-
-function pascalCase(words: readonly string[]): string {
-  return words.map(capitalize).join("");
-}
-
-function describeRefusal(status: number, codes: readonly ErrorCode[]): ZodOpenApiResponseObject {
+function describeRefusal<C extends string>(
+  status: number,
+  codes: readonly C[],
+  { describeCode, problem, headersOf }: Omit<RefusalTable<never, C>, "operations">,
+): ZodOpenApiResponseObject {
   return {
-    description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].title}.`).join(" "),
-    headers: problemHeaders(status),
+    description: codes.map((code) => `\`${code}\`: ${describeCode(code).title}.`).join(" "),
+    ...(headersOf && { headers: headersOf(status) }),
     content: {
       "application/problem+json": {
-        schema: z.intersection(problemSchema, z.object({ status: z.literal(status), code: openEnum(codes) })),
+        schema: z.intersection(problem, z.object({ status: z.literal(status), code: openEnum(codes) })),
       },
     },
   };

@@ -38,7 +38,7 @@ export const purchaseTexts = { reference: referenceSchema };
 
 /** The texts of a purchase as they are answered; null for one that the request did not give. */
 export const purchaseTextsSchema = z.object(
-  mapFields(purchaseTexts, (text) => z.string().nullable().meta({ example: text.meta()?.example })),
+  mapFields(purchaseTexts, (text) => z.string().nullable().meta({ example: text.meta()?.["example"] })),
 );
 
 /** Body of `POST …/purchases`. */
