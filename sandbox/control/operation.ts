@@ -40,7 +40,7 @@ export interface ControlledSandbox {
   snapshot: () => Promise<HeldSnapshot>;
   fingerprint: () => Promise<Fingerprint>;
   metrics: Metrics;
-  services: Pick<Services, "refused">;
+  services: Pick<Services, "refused" | "store">;
 }
 
 /** The tags that group the operations, with the titles of their tables in docs/control.md. */
