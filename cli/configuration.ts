@@ -9,7 +9,7 @@ import { readInput } from "../server/lib/file-kind.ts";
 const configurable = new Set(["start", "exec", "pool", "join", "check-client", "doctor"]);
 /** The config files, in the current folder. */
 const configFiles = ["json", "yaml", "yml"].map((ending) => `routing-sandbox.config.${ending}`);
-const mostConfigBytes = 1_048_576;
+const mostOfConfig = { bytes: 2 ** 20, values: 10_000 };
 const prefix = "ROUTING_SANDBOX_";
 /** The variable that names the sandbox of a command of `exec`. */
 const fileVariable = `${prefix}FILE`;
@@ -144,7 +144,7 @@ function nameOf({ long }: Option): string {
 }
 
 async function readObject(file: string): Promise<object> {
-  const bytes = await readInput(file, mostConfigBytes).catch((cause: unknown) => {
+  const bytes = await readInput(file, mostOfConfig).catch((cause: unknown) => {
     throw new Error(`${file} cannot be read: ${describeFileError(cause)}. Correct it, or delete it.`, {
       cause,
     });

@@ -40,8 +40,11 @@ export function controlCommand<A extends z.ZodType, F extends SandboxFlags = San
     .action(async () => {
       const flags = command.opts<F>();
       const values = new Map<string, unknown>(Object.entries(flags));
-      for (const [index, argument] of command.registeredArguments.entries())
-        values.set(argument.name(), command.processedArgs[index]);
+      for (const [index, argument] of command.registeredArguments.entries()) {
+        const value: unknown = command.processedArgs[index];
+        const isLeftOut = Array.isArray(value) && value.length === 0;
+        values.set(argument.name(), isLeftOut ? undefined : value);
+      }
       const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
         encodeURIComponent(String(values.get(name))),
       );
@@ -56,7 +59,7 @@ export function controlCommand<A extends z.ZodType, F extends SandboxFlags = San
 /** An argument of any number of values; without one, the field is left out. */
 function listArgument(name: string, field: z.core.$ZodType): Argument {
   const list = field instanceof z.ZodDefault ? field.unwrap() : field;
-  const argument = new Argument(`[${name}...]`, textOf(field)).default(undefined);
+  const argument = new Argument(`[${name}...]`, textOf(field));
   if (list instanceof z.ZodArray && list.element instanceof z.ZodEnum)
     argument.choices(list.element.options.map(String));
   return argument;

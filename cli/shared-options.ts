@@ -222,7 +222,7 @@ function urlOption(name: string, description: string, example: string): Option {
 /** Reads a duration such as 1d12h, in seconds. @throws InvalidArgumentError for any other text. */
 export function seconds(text: string): number {
   const parts =
-    /^(?:(?<days>\d{1,6})d)?(?:(?<hours>\d{1,6})h)?(?:(?<minutes>\d{1,6})m)?(?:(?<seconds>\d{1,9})s)?$/.exec(
+    /^(?:(?<days>\d{1,9})d)?(?:(?<hours>\d{1,9})h)?(?:(?<minutes>\d{1,9})m)?(?:(?<seconds>\d{1,9})s)?$/.exec(
       text,
     );
   const given = Object.entries(parts?.groups ?? {}).filter(([, value]) => value !== undefined);

@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Address, isAddress } from "viem";
 import { readJson } from "../../sandbox/lib/read-json.ts";
 import type { ProgramOption } from "../../sandbox/options/programs.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { readInput } from "../../server/lib/file-kind.ts";
 import { addNetworkOptions, defaultDeployment, defaultKeys, type NetworkFlags } from "../network-options.ts";
 import { jsonOption } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
@@ -78,9 +79,18 @@ async function deployAs(terminal: Terminal, flags: DeployFlags): Promise<void> {
   );
 }
 
+/** The limits of the file of programs, of which a network has a few. */
+const mostOfPrograms = { bytes: 2 ** 20, values: 100_000 };
+
 async function readPrograms(file: string) {
   const { resolvePrograms } = await import("../../sandbox/options/programs.ts");
-  const programs: unknown = readJson(await readFile(file, "utf8"));
+  const bytes = await readInput(file, mostOfPrograms).catch((cause: unknown) => {
+    throw new Error(
+      `--programs ${file} cannot be read: ${describeFileError(cause)}. Name a JSON file of programs.`,
+      { cause },
+    );
+  });
+  const programs: unknown = readJson(bytes.toString());
   if (!isPrograms(programs))
     throw new Error(`${file} is no list of programs. Write one such as ["prg_demo", { "id": "prg_books" }].`);
   return resolvePrograms(programs);

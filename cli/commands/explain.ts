@@ -109,7 +109,7 @@ async function askDecision(body: object, dataDir: string, color: boolean) {
 /** Reads JSON from a file, or from standard input for `-`. */
 async function readJson({ stdin }: Terminal, flag: string, file: string): Promise<unknown> {
   const source = file === "-" ? "standard input" : file;
-  const bytes = await readInput(file === "-" ? stdin : file, explainBytes).catch((error) => {
+  const bytes = await readInput(file === "-" ? stdin : file, { bytes: explainBytes }).catch((error) => {
     throw new Error(
       `${flag} ${file} cannot be read: ${describeFileError(error)}. Name a file, or - for standard input.`,
     );

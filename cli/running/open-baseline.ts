@@ -1,8 +1,12 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import type { ContractReport } from "../../check-contract/check-contract.ts";
 import { compareGas, completeBaseline, parseBaseline } from "../../check-contract/gas-baseline.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { readInput } from "../../server/lib/file-kind.ts";
 import { requireReportFile, writeReport } from "./write-report.ts";
+
+/** The limits of a baseline: a contract has some twenty steps. */
+const mostOfBaseline = { bytes: 2 ** 20, values: 100_000 };
 
 /**
  * Opens the baseline of gas that a file keeps, or an empty one if there is no such file.
@@ -11,7 +15,7 @@ import { requireReportFile, writeReport } from "./write-report.ts";
  */
 export async function openBaseline(file: string) {
   await requireReportFile(file);
-  let baseline = existsSync(file) ? parseBaseline(await readFile(file, "utf8"), file) : {};
+  let baseline = existsSync(file) ? parseBaseline(await readText(file), file) : {};
   return {
     /** Compares a report, and writes the steps that the file does not have. */
     async compare(report: ContractReport): Promise<ContractReport> {
@@ -22,4 +26,14 @@ export async function openBaseline(file: string) {
       return compareGas(report, baseline);
     },
   };
+}
+
+async function readText(file: string): Promise<string> {
+  const bytes = await readInput(file, mostOfBaseline).catch((cause: unknown) => {
+    throw new Error(
+      `The baseline ${file} cannot be read: ${describeFileError(cause)}. Delete it, and check-contract writes it again.`,
+      { cause },
+    );
+  });
+  return bytes.toString();
 }

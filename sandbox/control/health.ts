@@ -72,15 +72,18 @@ const readHealth = defineControl({
   path: "/health",
   tag: "Sandbox",
   summary:
-    "Returns 200 if the API, the relayer and Anvil respond, and otherwise `503 unhealthy` with those that do not.",
+    "Returns 200 if the API, the store, the relayer and Anvil respond, and otherwise `503 unhealthy` with those that do not.",
   description:
-    "It does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
+    "On the chain of a node, `node` is in the place of `anvil`. It does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
   page: { target: "ci.md#cleanup", words: "a sandbox in the background" },
   success: {
     status: 200,
     description: "All parts respond.",
     schema: z
-      .object({ status: z.literal("ok"), parts: z.array(z.enum(["api", "relayer", "anvil"])) })
+      .object({
+        status: z.literal("ok"),
+        parts: z.array(z.enum(["api", "store", "relayer", "anvil", "node"])),
+      })
       .meta({ id: "Health" }),
   },
   errors: ["unhealthy"],
@@ -92,12 +95,22 @@ const readHealth = defineControl({
 /** The operation that says whether the sandbox works. */
 export const healthOperations = [readHealth];
 
+/** What to do about a part that does not respond; the others end only with the sandbox. */
+const remedies = new Map([
+  ["store", "Check that its database runs, and send the request again."],
+  ["node", "Check that it runs, and send the request again."],
+]);
+
 /** Asks each part of a sandbox. @throws UnhealthyError */
-async function examine({ description, chain, relayer }: ControlledSandbox) {
+async function examine({ description, chain, relayer, services }: ControlledSandbox) {
+  const program = description.accounts[0].program;
   const asked = {
     api: askPort(description.urls.api),
-    relayer: relayer.budget(description.accounts[0].program),
-    anvil: chain.request({ method: "eth_chainId" }),
+    // There need not be one: only a store that cannot be reached refuses.
+    store: services.store.get("credentials", ""),
+    relayer: relayer.budget(program),
+    // The chain id of another node is not asked for again.
+    [chain.isOwn ? "anvil" : "node"]: chain.request({ method: "eth_blockNumber" }),
   };
   const silent = Object.entries(asked).map(async ([part, answer]) => {
     const answers = answer.then(
@@ -107,11 +120,15 @@ async function examine({ description, chain, relayer }: ControlledSandbox) {
     return (await endsWithin(answers, answerTimeoutMs)) && (await answers) ? [] : [part];
   });
   const parts = (await Promise.all(silent)).flat();
-  if (parts.length > 0)
+  // The relayer reads its journal in the store, and cannot respond without it.
+  const causes = parts.includes("store") ? parts.filter((part) => part !== "relayer") : parts;
+  if (causes.length > 0) {
+    const remedy = causes.map((part) => remedies.get(part)).find((text) => text !== undefined);
     throw new UnhealthyError(
       "unhealthy",
-      `No response from ${parts.join(" and ")}. Send the request again; if that fails too, start the sandbox again.`,
+      `No response from ${causes.join(" and ")}. ${remedy ?? "Send the request again; if that fails too, start the sandbox again."}`,
     );
+  }
   return { status: "ok", parts: Object.keys(asked) };
 }
 

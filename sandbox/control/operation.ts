@@ -17,7 +17,7 @@ import type { SandboxReceiver } from "../receiver/receiver.ts";
 import type { Recorder } from "../scenarios/recorder.ts";
 import type { Fingerprint } from "../snapshots/fingerprint.ts";
 import type { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
-import type { Snapshot } from "../snapshots/snapshot.ts";
+import type { HeldSnapshot } from "../snapshots/snapshot.ts";
 import type { ControlCode } from "./codes.ts";
 
 /** The parts of a sandbox that the control API reads and changes. */
@@ -37,10 +37,10 @@ export interface ControlledSandbox {
   sendAsClient: SendRequest;
   /** Captures and encodes the content of a snapshot file. */
   encodeSnapshot: () => Promise<Uint8Array>;
-  snapshot: () => Promise<Snapshot>;
+  snapshot: () => Promise<HeldSnapshot>;
   fingerprint: () => Promise<Fingerprint>;
   metrics: Metrics;
-  services: Pick<Services, "refused">;
+  services: Pick<Services, "refused" | "store">;
 }
 
 /** The tags that group the operations, with the titles of their tables in docs/control.md. */

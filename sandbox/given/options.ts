@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { maxUint128 } from "viem";
 import { z } from "zod";
 import { secondsOfMilliseconds } from "../../protocol/values/time.ts";
@@ -92,14 +93,29 @@ const time = z
   .custom<number>((value) => unixTimeSchema.safeParse(value).success, {
     error: ({ input, path = [] }) => {
       const meant = secondsOfMilliseconds(input);
+      const written = secondsOfDate(input);
       const todo =
-        meant === undefined
-          ? "Pass whole seconds, not milliseconds."
-          : `These look like milliseconds: pass ${meant}.`;
+        meant !== undefined
+          ? `These look like milliseconds: pass ${meant}.`
+          : written !== undefined
+            ? `Pass the number ${written}.`
+            : "Pass whole seconds, not milliseconds.";
       return describe(path.join("."), input, "is not a Unix time", todo);
     },
   })
   .meta({ type: "integer" });
+
+/** Returns the Unix time of a date, or of the text of one or of a Unix time; undefined for any other value. */
+function secondsOfDate(value: unknown): number | undefined {
+  const isNumeric = typeof value === "string" && /^\d+$/.test(value);
+  const isDate = types.isDate(value) || (typeof value === "string" && /^\d{4}-/.test(value));
+  const seconds = isNumeric
+    ? Number(value)
+    : isDate
+      ? Math.floor(Date.parse(String(value)) / 1_000)
+      : undefined;
+  return unixTimeSchema.safeParse(seconds).data;
+}
 const wallet = oneOf(walletNames).meta({ id: "WalletName" });
 const merchant = checked(idSchema("mer"), "is not a merchant's id", "Pass a merchant, or its id.");
 

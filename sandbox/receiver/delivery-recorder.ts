@@ -65,6 +65,8 @@ export class DeliveryRecorder {
       pause(delay_ms, undefined, { ref: false, signal: this.#waits.end }).then(handOnOpen, handOnOpen);
       return;
     }
+    // A date in a Retry-After of this answer is one of sandbox time, with which that of the machine must not be compared.
+    response.sendDate = false;
     // The whole body is taken first, so that it is seen as it was sent.
     request.once("end", () => {
       if (action === "reset") response.destroy();

@@ -6,7 +6,9 @@ import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** The longest scenario file, in bytes: a step takes about a thousand. */
-export const mostScenarioBytes = 4 * 2 ** 20;
+export const mostScenarioBytes = 2 ** 20;
+/** The most values of a scenario file: one that was recorded has about one for 50 bytes. */
+export const mostScenarioValues = 100_000;
 /** The most values that the aliases of a scenario file stand for together. */
 const mostAliased = 100;
 
@@ -19,7 +21,10 @@ const mostAliased = 100;
 export async function readScenario(file: string): Promise<Scenario> {
   const refused = (reason: string, cause?: unknown) =>
     new SandboxError("scenario_refused", `${file} ${reason}`, { cause });
-  const bytes = await readInput(file, mostScenarioBytes).catch((cause: unknown) => {
+  const bytes = await readInput(file, {
+    bytes: mostScenarioBytes,
+    values: mostScenarioValues,
+  }).catch((cause: unknown) => {
     throw refused(`cannot be read: ${describeFileError(cause)}. Name a scenario file.`, cause);
   });
   const { isNode, LineCounter, parseDocument, visit } = await import("yaml");

@@ -1,6 +1,6 @@
 import { Problem } from "../../server/errors/problem.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { HeldSnapshot } from "./snapshot.ts";
 
 /** A snapshot that the control API took, to go back to while the sandbox runs. */
 interface KeptSnapshot {
@@ -15,24 +15,29 @@ export const keptSnapshots = 20;
 
 /** The snapshots that the control API takes and goes back to. */
 export class KeptSnapshots {
-  readonly #take: () => Promise<Snapshot>;
+  readonly #take: () => Promise<HeldSnapshot>;
   readonly #clock: SandboxClock;
-  #kept: readonly (KeptSnapshot & { snapshot: Snapshot })[] = [];
+  #kept: readonly (KeptSnapshot & { snapshot: HeldSnapshot })[] = [];
   #taken = 0;
 
-  constructor({ snapshot, chain }: { snapshot: () => Promise<Snapshot>; chain: { clock: SandboxClock } }) {
+  constructor({
+    snapshot,
+    chain,
+  }: { snapshot: () => Promise<HeldSnapshot>; chain: { clock: SandboxClock } }) {
     this.#take = snapshot;
     this.#clock = chain.clock;
   }
 
   /** Returns the snapshots, the oldest first. */
   list(): KeptSnapshot[] {
+    this.#forgetStale();
     return this.#kept.map(({ number, now }) => ({ number, now }));
   }
 
   /** Takes a snapshot. */
   async take(): Promise<KeptSnapshot> {
     const snapshot = await this.#take();
+    this.#forgetStale();
     this.#taken += 1;
     const entry = { number: this.#taken, now: await this.#clock.now(), snapshot };
     this.#kept = [...this.#kept, entry].slice(-keptSnapshots);
@@ -41,11 +46,19 @@ export class KeptSnapshots {
 
   /** Goes back to a snapshot. @throws Problem not_found */
   async restore(wanted: string): Promise<void> {
+    this.#forgetStale();
     const entry = this.#kept.find(({ number }) => String(number) === wanted);
     if (entry === undefined)
       throw new Problem("not_found", `There is no snapshot ${wanted}. Take one with POST /snapshots.`);
     await entry.snapshot.restore();
-    // A snapshot taken after it belongs to a state that no longer exists.
-    this.#kept = this.#kept.filter(({ number }) => number <= entry.number);
+  }
+
+  /**
+   * Forgets the snapshots of states that no longer exist, because an older one was restored: also by a pool, whose next caller finds none and
+   * counts from 1.
+   */
+  #forgetStale(): void {
+    this.#kept = this.#kept.filter(({ snapshot }) => !snapshot.isStale());
+    if (this.#kept.length === 0) this.#taken = 0;
   }
 }

@@ -37,12 +37,16 @@ export interface Snapshot {
   restore(): Promise<void>;
 }
 
+/** A snapshot that tells whether it can still be restored. */
+export interface HeldSnapshot extends Snapshot {
+  /** Returns whether the restore of an older one has made it stale. */
+  isStale(): boolean;
+}
+
 /** A snapshot that its first restore uses up, so that the node keeps no copy of its state for it. */
-export interface OneTimeSnapshot {
+export interface OneTimeSnapshot extends Pick<HeldSnapshot, "isStale"> {
   /** Restores this state, and returns false when it is no longer there. @throws SandboxError snapshot_timeout, sandbox_shared, part_failed */
   restoreOnce(): Promise<boolean>;
-  /** Returns whether an earlier restore has made it stale. */
-  isStale(): boolean;
 }
 
 interface SnapshotState {
@@ -90,9 +94,12 @@ export class Snapshots {
    *
    * @throws SandboxError snapshot_timeout when something in progress does not end in time.
    */
-  async take(): Promise<Snapshot> {
+  async take(): Promise<HeldSnapshot> {
     const state = await this.#take();
-    return { restore: async () => await this.#restore(state, { keeps: true }) };
+    return {
+      isStale: () => !this.#valid.has(state),
+      restore: async () => await this.#restore(state, { keeps: true }),
+    };
   }
 
   /** Takes a snapshot that can be restored once. @throws SandboxError snapshot_timeout, sandbox_shared */

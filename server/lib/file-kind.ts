@@ -29,25 +29,43 @@ export async function readText(path: string): Promise<string | null> {
   return await readFile(path, "utf8");
 }
 
+/** What a file that a user names may have at most. */
+export interface InputLimits {
+  bytes: number;
+  /** The values of JSON or YAML, with their separators: parsed, a short one takes up to a thousand times as much memory as its text. */
+  values?: number;
+}
+
 /**
  * Reads all of a file, a pipe or a stream that a user names.
  *
  * @param source - a path, or a stream such as the standard input.
- * @throws Error of the file system; Error that says so when there are more bytes than `most`: no more than that are read.
+ * @throws Error of the file system; Error that says so when there is more than `most`: no more bytes than that are read.
  */
 export async function readInput(
   source: string | AsyncIterable<Buffer | string>,
-  most: number,
+  most: InputLimits,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const part of typeof source === "string" ? createReadStream(source) : source) {
     const chunk = typeof part === "string" ? Buffer.from(part) : part;
     length += chunk.length;
-    if (length > most) throw new Error(`it has more than ${most / 2 ** 20} MiB`);
+    if (length > most.bytes) throw new Error(`it has more than ${most.bytes / 2 ** 20} MiB`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  const bytes = Buffer.concat(chunks);
+  if (most.values !== undefined && countBytes(bytes, "[{,\n") > most.values)
+    throw new Error(`it has more than ${most.values} values`);
+  return bytes;
+}
+
+/** Counts the bytes that are one of these characters: of those that begin or separate values, before they are parsed. */
+export function countBytes(bytes: Uint8Array, characters: string): number {
+  const codes = Buffer.from(characters);
+  let count = 0;
+  for (const byte of bytes) if (codes.includes(byte)) count += 1;
+  return count;
 }
 
 /**

@@ -28,7 +28,7 @@ import { connectionLimits } from "../../sandbox/lib/http/connection-limits.ts";
 import { answerBytes } from "../../sandbox/lib/http/deliver.ts";
 import { resolveOptions } from "../../sandbox/options/settings.ts";
 import { keptArrivals, nextTimeoutMs } from "../../sandbox/receiver/receiver.ts";
-import { mostScenarioBytes } from "../../sandbox/scenarios/scenario-file.ts";
+import { mostScenarioBytes, mostScenarioValues } from "../../sandbox/scenarios/scenario-file.ts";
 import { mostContentBytes, mostFileBytes } from "../../sandbox/snapshots/file/snapshot-file.ts";
 import { keptSnapshots } from "../../sandbox/snapshots/kept-snapshots.ts";
 import { traceLimits } from "../../sandbox/trace/collect-answers.ts";
@@ -150,7 +150,7 @@ export const limitsInWords: { readonly [name: string]: string } = {
   request_timeout: seconds(connectionLimits.requestMs),
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
-  scenario_file: mebibytes(mostScenarioBytes),
+  scenario_file: `${mebibytes(mostScenarioBytes)} and ${count(mostScenarioValues)} values`,
   snapshot_content: mebibytes(mostContentBytes),
   snapshot_file: mebibytes(mostFileBytes),
   snapshots_kept: count(keptSnapshots),

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { type Hex, isHex, toHex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { codeOf } from "../../../protocol/coded-error.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
+import { readInput } from "../../../server/lib/file-kind.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
@@ -90,23 +90,26 @@ export async function writeDeployment(file: string, content: NetworkDeployment):
   await replaceFile(file, `${JSON.stringify(z.encode(deploymentFile, content), null, 2)}\n`, { mode: 0o644 });
 }
 
+/** The limits of a file: a deployment has some 100 kB of contracts, and a few hundred bytes for each further transaction. */
+const mostOfNetwork = { bytes: 8 * 2 ** 20, values: 500_000 };
+
 async function read<T extends z.ZodType>(
   file: string,
   schema: T,
   option: string,
 ): Promise<z.output<T> | null> {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = await readFile(file, "utf8");
+    bytes = await readInput(file, mostOfNetwork);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw new SandboxError(
       "node_unusable",
-      `${file}, which the option network.${option} names, cannot be read: ${describeFileError(error)}.`,
+      `${file}, which the option network.${option} names, cannot be read: ${describeFileError(error)}. Name the file that routing-sandbox deploy has written.`,
       { cause: error },
     );
   }
-  const { data, error } = schema.safeParse(readJson(text));
+  const { data, error } = schema.safeParse(readJson(bytes.toString()));
   if (data !== undefined) return data;
   const [issue] = error?.issues ?? [];
   throw new SandboxError(

@@ -37,6 +37,9 @@ export function genesisFolder(key: string): string {
   return join(packageRoot(), ".genesis", key);
 }
 
+/** The longest state that is decompressed, in bytes: that of a prepared chain has about one MiB. */
+const mostStateBytes = 64 * 2 ** 20;
+
 /** SHA-256 of a state file in hex. */
 export async function stateDigest(stateFile: string): Promise<string> {
   return createHash("sha256")
@@ -71,7 +74,9 @@ async function findState(folder: string, digest: string): Promise<string> {
   const temporary = join(tmpdir(), `routing-sandbox-genesis-${digest}`, "state.json");
   const isWhole = async (file: string) => (await stateDigest(file).catch(() => null)) === digest;
   for (const file of [own, temporary]) if (await isWhole(file)) return file;
-  const state = await promisify(brotliDecompress)(await readFile(`${own}.br`));
+  const state = await promisify(brotliDecompress)(await readFile(`${own}.br`), {
+    maxOutputLength: mostStateBytes,
+  });
   const file = await writeState(own, state).catch(async () => await writeState(temporary, state));
   if (await isWhole(file)) return file;
   throw new Error(`${own}.br is damaged.`);

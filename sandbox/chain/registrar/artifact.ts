@@ -4,8 +4,8 @@ import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { readInput } from "../../../server/lib/file-kind.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 
-/** The longest artifact, in bytes: one with its syntax tree has a few MiB. */
-const mostArtifactBytes = 64 * 2 ** 20;
+/** The limits of an artifact: one with its syntax tree has a few MiB. */
+const mostOfArtifact = { bytes: 16 * 2 ** 20, values: 2_000_000 };
 
 /** A compiled contract, as Hardhat and Foundry write it. */
 export interface Artifact {
@@ -36,7 +36,7 @@ const linkedSchema = z.union([
  * @throws SandboxError registrar_unusable with a sentence that says what is wrong with the file.
  */
 export async function readArtifact(file: string): Promise<Artifact> {
-  const bytes = await readInput(file, mostArtifactBytes).catch((cause: unknown) => {
+  const bytes = await readInput(file, mostOfArtifact).catch((cause: unknown) => {
     throw unusable(
       `The artifact ${file} cannot be read: ${describeFileError(cause)}. Compile the contract and name its JSON file.`,
       cause,

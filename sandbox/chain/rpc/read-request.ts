@@ -1,6 +1,7 @@
 import type { Json } from "../../../protocol/values/json.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { parseJson } from "../../../server/http/request/parse-json.ts";
+import { countBytes } from "../../../server/lib/file-kind.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 
 /** A JSON-RPC error object. */
@@ -45,7 +46,8 @@ const names = new Set(["jsonrpc", "id", "method", "params"]);
  * @returns the error to answer when nothing of it can be read.
  */
 export function readRequest(bytes: Uint8Array): RpcRequest | { invalid: RpcError } {
-  if (!hasFewValues(bytes))
+  // Counted instead of parsed, which takes seconds for a million values.
+  if (countBytes(bytes, ",") >= mostValues)
     return { invalid: tooMany(`A request has at most ${mostValues} values. Send several requests.`) };
   let body: unknown;
   try {
@@ -64,15 +66,6 @@ export function readRequest(bytes: Uint8Array): RpcRequest | { invalid: RpcError
     };
   return { isBatch: true, calls: body.map(readCall) };
 }
-
-/** Counts the commas instead of parsing, which takes seconds for a million values. */
-function hasFewValues(bytes: Uint8Array): boolean {
-  let commas = 0;
-  for (const byte of bytes) if (byte === comma) commas += 1;
-  return commas < mostValues;
-}
-
-const comma = ",".charCodeAt(0);
 
 function tooMany(message: string): RpcError {
   return { code: rpcErrorCodes.limitExceeded, message };

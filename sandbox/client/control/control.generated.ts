@@ -617,7 +617,7 @@ export interface components {
     };
     Health: {
       status: "ok";
-      parts: ("api" | "relayer" | "anvil")[];
+      parts: ("api" | "store" | "relayer" | "anvil" | "node")[];
     };
     ApiResponse: {
       /** The status of the response; null if the connection was lost. Then send the identical request again, with the identical key. */

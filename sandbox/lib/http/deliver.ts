@@ -4,6 +4,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { z } from "zod";
 import { codeOf, isError } from "../../../protocol/coded-error.ts";
 import { AbortSignal } from "../../../protocol/globals.ts";
+import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
 import type { DeliveryOutcome } from "../../../server/services.ts";
 import { abortAfter, unlessAborted } from "../time/timers.ts";
 import { DirectAgent } from "./direct/connect-direct.ts";
@@ -107,8 +108,16 @@ async function post(
     status_code: response.statusCode ?? null,
     error: null,
     response_body: text,
-    retry_after: response.headers["retry-after"] ?? null,
+    retry_after: askedPause(response),
   };
+}
+
+/** Returns the header Retry-After; of a date the seconds from that of the response, because the receiver's clock need not be the sandbox's. */
+function askedPause({ headers }: IncomingMessage): string | null {
+  const { "retry-after": asked = null, date = "" } = headers;
+  const answered = Date.parse(date) / 1_000;
+  if (asked === null || /^\d/.test(asked) || Number.isNaN(answered)) return asked;
+  return readRetryAfter(asked, answered)?.toString() ?? asked;
 }
 
 const switched: ReceiverAnswer = {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { codeOf } from "../../../protocol/coded-error.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
-import { readInput } from "../../../server/lib/file-kind.ts";
+import { countBytes, readInput } from "../../../server/lib/file-kind.ts";
 import { replaceNamedFile } from "../../../server/lib/replace-file.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { packageVersion } from "../../lib/package-version.ts";
@@ -101,7 +101,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
 export async function readSnapshot(file: string): Promise<LoadedSnapshot> {
   const refused = (reason: string, cause?: unknown) =>
     new SandboxError("snapshot_refused", `${file} ${reason}`, { cause });
-  const content = await readInput(file, mostFileBytes).catch((cause: unknown) => {
+  const content = await readInput(file, { bytes: mostFileBytes }).catch((cause: unknown) => {
     throw refused(`cannot be read: ${describeFileError(cause)}. Name a snapshot file.`, cause);
   });
   const end = content.subarray(0, mostHeaderBytes).indexOf("\n");
@@ -141,14 +141,8 @@ export async function readSnapshot(file: string): Promise<LoadedSnapshot> {
 
 /** Returns whether the part of a content that is parsed here is within its limits. */
 function isFirst(part: Uint8Array): boolean {
-  if (part.length > mostFirstBytes) return false;
-  let containers = 0;
-  for (const byte of part) if (byte === openBrace || byte === openBracket) containers += 1;
-  return containers <= mostFirstContainers;
+  return part.length <= mostFirstBytes && countBytes(part, "[{") <= mostFirstContainers;
 }
-
-const openBrace = "{".charCodeAt(0);
-const openBracket = "[".charCodeAt(0);
 
 /** The refusal of a sandbox that has grown too large for a snapshot file. */
 export function tooLong(): SandboxError {

@@ -101,6 +101,12 @@ test("keys rotate changes the secret in sandbox.json", async () => {
   expect(file.receiver.hmac_secret).not.toBe(hmac_secret);
 });
 
+test("keys rotate without a use replaces all keys", async () => {
+  expect(await runCli("keys", "rotate", "--data-dir", folder)).toBe(
+    "New keys sign notifications and receipts and reviewer from now on; sandbox.json has the new secret.\n",
+  );
+});
+
 test("given creates a merchant and a purchase in a state, in the running sandbox", async () => {
   const merchant = ["given", "merchant", "--state", "funded", "--wallet", "other_merchant"];
   const made = JSON.parse(await runCli(...merchant, "--json", "--data-dir", folder));

@@ -215,9 +215,15 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
       expect([refused.status, codeOf(refused)]).toEqual([503, "storage_unavailable"]);
       expect(JSON.parse(refused.text).title).toBe("The store is not available");
     }
+    const health = async () => (await fetch(`${owner.description.urls.control}/health`)).json();
+    expect(await health()).toMatchObject({
+      code: "unhealthy",
+      detail: "No response from store. Check that its database runs, and send the request again.",
+    });
     await server.start();
     const answer = await send(member.description, credential, request);
     expect(answer.status).toBe(201);
+    expect(await health()).toMatchObject({ status: "ok" });
     const relayed = await offer(member.description);
     for (const one of both()) expect((await untilDone(one, relayed)).status).toBe(200);
     await expectBooksToBalance(owner.description, credential, offers);

@@ -21,14 +21,14 @@ async function nextRequestId(): Promise<string | null> {
   return (await fetch(`${urls.api}/v1/routing/capabilities`)).headers.get("X-Request-Id");
 }
 
-test("GET /health answers 200 when API, relayer and Anvil answer, and changes nothing", async () => {
+test("GET /health answers 200 when API, store, relayer and Anvil answer, and changes nothing", async () => {
   const before = await sandbox.snapshot();
   const id = await nextRequestId();
   await before.restore();
   for (const _ of [1, 2])
     expect(await ask("GET", "/health")).toMatchObject({
       status: 200,
-      body: { status: "ok", parts: ["api", "relayer", "anvil"] },
+      body: { status: "ok", parts: ["api", "store", "relayer", "anvil"] },
     });
   expect(await nextRequestId()).toBe(id);
 });

@@ -166,6 +166,21 @@ test.each<[object, string, string]>([
     "deadlines.pay_deadline 1900000000000 is not a Unix time. These look like milliseconds: pass 1900000000.",
   ],
   [
+    { state: "paid", deadlines: { pay_deadline: "1900000000" } },
+    "/deadlines/pay_deadline",
+    'deadlines.pay_deadline "1900000000" is not a Unix time. Pass the number 1900000000.',
+  ],
+  [
+    { state: "paid", deadlines: { pay_deadline: "2030-03-17T17:46:40Z" } },
+    "/deadlines/pay_deadline",
+    'deadlines.pay_deadline "2030-03-17T17:46:40Z" is not a Unix time. Pass the number 1900000000.',
+  ],
+  [
+    { state: "paid", deadlines: { pay_deadline: "9".repeat(30) } },
+    "/deadlines/pay_deadline",
+    'deadlines.pay_deadline "999999999999999999999999999999" is not a Unix time. Pass whole seconds, not milliseconds.',
+  ],
+  [
     { state: "paid", deadlines: { claim_deadline: 2 ** 52 } },
     "/deadlines/claim_deadline",
     "deadlines.claim_deadline 4503599627370496 is not a Unix time. Pass whole seconds, not milliseconds.",

@@ -304,9 +304,13 @@ test("a scenario file that takes more than its length to read, or has values tha
     expect(await refusal(aliased)).toBe(
       `${file} has aliases (*name) that have no anchor (&name), are a part of it, or stand for more than 100 values. Write the values out.`,
     );
-  expect(await refusal("x".repeat(4 * 2 ** 20 + 1))).toBe(
-    `${file} cannot be read: it has more than 4 MiB. Name a scenario file.`,
+  expect(await refusal("x".repeat(2 ** 20 + 1))).toBe(
+    `${file} cannot be read: it has more than 1 MiB. Name a scenario file.`,
   );
+  for (const values of ["[],", "{},", "1,", "[", "- 1\n", "? \n"])
+    expect(await refusal(values.repeat(2 ** 20 / values.length))).toBe(
+      `${file} cannot be read: it has more than 100000 values. Name a scenario file.`,
+    );
   expect(await refusal(`a: ${"[".repeat(10_000)}`)).toMatch(/ is not YAML: /);
   // To compare each of these keys with each other one would take minutes.
   const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`);
@@ -327,7 +331,7 @@ test("a scenario file that takes more than its length to read, or has values tha
   const mined = scenario.replace(/^steps:$/m, "steps:\n  - title: Mine\n    mine: 10000");
   expect(await refusal(mined)).toContain("is not a scenario: /steps/0");
   await expect(readScenario("/dev/zero")).rejects.toThrow(
-    "/dev/zero cannot be read: it has more than 4 MiB.",
+    "/dev/zero cannot be read: it has more than 1 MiB.",
   );
 });
 

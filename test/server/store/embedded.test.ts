@@ -121,6 +121,11 @@ describe("a directory that was damaged", () => {
     await expect(openDirectoryStore(folder)).rejects.toThrow(
       /store\.journal, line \d+: it has more than 64 MiB \(byte \d+\)/,
     );
+    const values = toLine({ number: 3, changes: Array.from({ length: 2 ** 21 }, () => []) });
+    await writeFile(journal, Buffer.concat([bytes, Buffer.from(values)]));
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      /store\.journal, line \d+: it has more than 4194304 values \(byte \d+\)/,
+    );
   });
 
   test("a restored image is on disk at once, for the process that starts after a kill", async () => {

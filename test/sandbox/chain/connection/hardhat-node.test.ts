@@ -1,10 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { newAccount, readKeys, writeKeys } from "../../../../sandbox/chain/connection/network-files.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { overviewSchema } from "../../../../sandbox/explorer/views.ts";
+import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
+import { day } from "../../../../server/http/limits.ts";
 import { deployOn, type StartedNode, startHardhatNode } from "../../../kit/connected.ts";
 
 let node: StartedNode;
@@ -72,6 +74,27 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   const { own_chain, fault_choices } = overviewSchema.parse(await overview.json());
   expect(own_chain).toBe(false);
   expect(Object.keys(fault_choices.matrix)).not.toContain("chain");
+});
+
+test("time continues on a node's chain while the machine's clock is set back, by a year too", async () => {
+  const { folder: _, ...network } = await deployOn(node.url);
+  await using sandbox = await createSandbox({ network });
+  const { clock } = sandbox;
+  const year = 365 * day;
+  const setMachineClock = (ahead: number) =>
+    vi.spyOn(machineClock, "now").mockImplementation(() => Date.now() + ahead * 1_000);
+  onTestFinished(() => void vi.restoreAllMocks());
+  setMachineClock(year);
+  const told = await clock.now();
+  expect(told).toBeGreaterThanOrEqual(Math.floor(Date.now() / 1_000) + year - 1);
+  for (const ahead of [0, -year]) {
+    setMachineClock(ahead);
+    const before = await clock.now();
+    expect(before).toBeGreaterThanOrEqual(told);
+    await expect.poll(async () => await clock.now(), { timeout: 5_000 }).toBeGreaterThan(before);
+  }
+  setMachineClock(2 * year);
+  expect(await clock.now()).toBeLessThan(Date.now() / 1_000 + 2 * year + 60);
 });
 
 test("a given state names the wallet that the keys lack, or that has no ether, and nothing is sent", async () => {

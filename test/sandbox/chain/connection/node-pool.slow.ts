@@ -128,3 +128,14 @@ test("what the operator pays is what the program's gas budget has spent", async 
   expect(BigInt(budget.spent_wei) - spent).toBe(before - (await chain.getBalance({ address })));
   expect(budget.reserved_wei).toBe("0");
 });
+
+// The last test: the node does not come back.
+test("GET /health names the node when it has ended, and neither the relayer nor the store", async () => {
+  const health = async () => await (await fetch(`${sandbox.description.urls.control}/health`)).json();
+  expect(await health()).toEqual({ status: "ok", parts: ["api", "store", "relayer", "node"] });
+  await node.stop();
+  expect(await health()).toMatchObject({
+    code: "unhealthy",
+    detail: "No response from node. Check that it runs, and send the request again.",
+  });
+});

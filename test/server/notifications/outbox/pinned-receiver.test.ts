@@ -48,6 +48,26 @@ afterAll(async () => {
   for (const one of [receiver, moved, trap]) await one[Symbol.asyncDispose]();
 });
 
+test.each([
+  ["1999-12-31T23:59:58Z", "Sat, 01 Jan 2000 00:00:02 GMT", 4],
+  ["2099-06-01T12:00:00Z", "Mon, 01 Jun 2099 12:00:07 GMT", 7],
+  ["2099-06-01T12:00:00Z", "Mon, 01 Jun 2099 11:59:00 GMT", 1],
+  ["2099-06-01T12:00:00Z", "3", 3],
+  ["2099-06-01T12:00:00Z", "9".repeat(25), 10],
+])(
+  "a receiver whose clock says %s and that asks for a pause until %s gets the next attempt after %i s",
+  async (clock, asked, seconds) => {
+    const event = await kit.events.write();
+    receiver.answer = (_, response) => {
+      receiver.answer = (_again, next) => next.writeHead(204).end();
+      response.writeHead(503, { date: new Date(clock).toUTCString(), "retry-after": asked }).end();
+    };
+    const { notification } = await kit.events.deliver(event);
+    const [first = 0, second = 0] = notification.attempts.map(({ at }) => Date.parse(at) / 1_000);
+    expect(second - first).toBe(seconds);
+  },
+);
+
 test("the receiver that was named at the start gets the event, at its path and under its name", async () => {
   const event = await kit.events.write();
   const { notification } = await kit.events.deliver(event);

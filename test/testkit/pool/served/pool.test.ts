@@ -93,6 +93,23 @@ test("the sandbox of a worker that crashed is fresh in the next lease, on ports 
   for (const { id } of [next, other]) await ask("DELETE", `/leases/${id}`);
 });
 
+test("the next lease of a sandbox has none of the snapshots of the former one, and counts its own from 1", async () => {
+  await pool.free(2);
+  const [former, other] = await Promise.all([lease(), lease()]);
+  await controlSandbox(former.sandbox, "POST", "/snapshots");
+  await controlSandbox(former.sandbox, "POST", "/snapshots");
+  await ask("DELETE", `/leases/${former.id}`);
+  await pool.free(1);
+  const next = await lease();
+  expect(next.sandbox.urls.control).toBe(former.sandbox.urls.control);
+  expect(await controlSandbox(next.sandbox, "GET", "/snapshots")).toEqual({ data: [] });
+  const restored = await fetch(`${next.sandbox.urls.control}/snapshots/2/restore`, { method: "POST" });
+  expect(await restored.json()).toMatchObject({ status: 404, code: "not_found" });
+  expect(await controlSandbox(next.sandbox, "POST", "/snapshots")).toMatchObject({ number: 1 });
+  expect(await controlSandbox(next.sandbox, "GET", "/snapshots")).toMatchObject({ data: [{ number: 1 }] });
+  for (const { id } of [next, other]) await ask("DELETE", `/leases/${id}`);
+});
+
 test("a lease that is renewed continues, and GET / has the limits and metrics", async () => {
   await pool.free(2);
   const { id, expires_at } = await lease({ seconds: 5 });
