@@ -75,6 +75,50 @@ const conditions: { readonly [error: string]: string } = {
   ZeroValue: "with a zero value",
 };
 
+/** The fields of the views that show what a call is refused for, and the views that return only that. */
+const shownBy: { readonly [error: string]: readonly string[] } = {
+  AlreadyClaimed: ["claimHash"],
+  AlreadyEnrolled: ["enrolledAs()"],
+  AlreadyRefunded: ["refunded", "decisionHash"],
+  AlreadyRevoked: ["revokedAt"],
+  AmountOutOfRange: ["amount", "paid", "maxPurchase"],
+  BudgetExceeded: ["openOffers", "openBudget"],
+  DeadlineNotPassed: ["payDeadline"],
+  DeadlinePassed: ["payDeadline", "claimDeadline", "validUntil"],
+  FundingInsufficient: ["cap", "collected"],
+  FundingTooShort: ["validUntil"],
+  InvalidSignature: ["commitmentSigner"],
+  MerchantRefTaken: ["wallet"],
+  NotClaimed: ["claimHash"],
+  NotEnrolled: ["enrolledAs()"],
+  NothingOutstanding: ["amount", "paid"],
+  NothingPaid: ["paid"],
+  ProgramAlreadyOpen: ["admin"],
+  ProgramNotOpen: ["admin"],
+  ProgramPaused: ["paused"],
+  PurchaseExists: ["status"],
+  TokenMismatch: ["token"],
+  UnknownFunding: ["wallet"],
+  UnknownPurchase: ["status"],
+  WrongCaller: ["admin", "pendingAdmin()", "operator", "wallet", "merchant", "buyer", "beneficiary"],
+  WrongRoute: ["route"],
+  WrongStatus: ["status"],
+};
+
+/**
+ * Returns whether a broken rule about a view shows why one about an error is broken too: what the contract stores is wrong.
+ *
+ * @example isShownBy("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
+ */
+export function isShownBy(rule: string, viewRule: string): boolean {
+  const [, field, view] =
+    /^(?:the field (\w+) of )?(\w+\(\)) (?:has|returns) the right value$/.exec(viewRule) ?? [];
+  return Object.entries(shownBy).some(
+    ([error, fields]) =>
+      rule.endsWith(` ${conditions[error]} is refused`) && fields.includes(field ?? view ?? ""),
+  );
+}
+
 /** Errors of a token: they show that the contract's own check is missing, and not that it has another one. */
 const tokenErrors = ["Error", "InexactTransfer", "SafeERC20FailedOperation", "PermitRefused"];
 

@@ -1,4 +1,4 @@
-import type { Breach } from "./breach.ts";
+import { type Breach, isShownBy } from "./breach.ts";
 
 /** A check that failed. */
 interface FailedCheck {
@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /**
- * Groups failed checks by the rule that is broken. A check that names no rule belongs to the first finding with the function that it called last; if
+ * Groups failed checks by the rule that is broken, or by the view that shows why it is broken. A check that names no rule belongs to the first finding with the function that it called last; if
  * there is none, to that of a view; if no view is wrong, it is a finding of its own.
  */
 export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
@@ -28,15 +28,25 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
       finding: { rule: breach.mustSucceed ?? rule, failure: breach.failure, checks: [] },
       calls: new Set(),
     };
-    finding.checks.push({ suite, name });
+    if (breach.rule === rule && breach.mustSucceed !== undefined && finding.rule === rule) {
+      // It shows more than a call that is refused for another reason than the right one.
+      Object.assign(finding, { rule: breach.mustSucceed, failure: breach.failure });
+      finding.checks.unshift({ suite, name });
+    } else finding.checks.push({ suite, name });
     calls.add(breach.calls);
     findings.set(rule, { finding, calls });
   };
+  const shown: (readonly [viewRule: string, check: FailedCheck])[] = [];
   for (const check of failed) {
     const { rule, includedIn } = check.breach;
-    if (rule !== undefined)
-      add(includedIn !== undefined && broken.has(includedIn) ? includedIn : rule, check);
+    if (rule === undefined) continue;
+    const isIncluded = includedIn !== undefined && broken.has(includedIn);
+    const viewRule = isIncluded ? undefined : [...broken].find((one) => one && isShownBy(rule, one));
+    if (viewRule) shown.push([viewRule, check]);
+    else add(isIncluded ? includedIn : rule, check);
   }
+  // Last, because the view says what is wrong.
+  for (const [viewRule, check] of shown) add(viewRule, check);
   const ruled = [...findings];
   for (const check of failed) {
     const { rule, calls: called } = check.breach;

@@ -79,6 +79,39 @@ test("a check that names no rule is a part of a wrong view, which the service re
   expect(findings).toMatchObject([{ rule, checks: [{ name: "payment" }, { name: "attack" }] }]);
 });
 
+test("a finding is named by a call that is refused wrongly, before one that is refused for a wrong reason", () => {
+  const rule = "a claim of a purchase that is not open is refused";
+  const mustSucceed = "a claim that must succeed is not refused with WrongStatus";
+  const findings = groupFindings([
+    failed("zero", { failure: "another error", rule, calls: "claim" }),
+    failed("valid", { failure: "refused", rule, mustSucceed, calls: "claim" }),
+  ]);
+  expect(findings).toMatchObject([
+    { rule: mustSucceed, failure: "refused", checks: [{ name: "valid" }, { name: "zero" }] },
+  ]);
+});
+
+test("a rule that is broken because of what the contract stores is a part of the view that shows it wrong", () => {
+  const rule = "the field validUntil of funding() has the right value";
+  const findings = groupFindings([
+    failed("late", {
+      failure: "late",
+      rule: "a refund after the deadline is refused",
+      calls: "collectRefund",
+    }),
+    failed("above", {
+      failure: "above",
+      rule: "a refund above what is left of the cap is refused",
+      calls: "collectRefund",
+    }),
+    failed("revocation", { failure: "wrong", rule, calls: "revokeFunding" }),
+  ]);
+  expect(findings).toMatchObject([
+    { rule: "a refund above what is left of the cap is refused", checks: [{ name: "above" }] },
+    { rule, failure: "wrong", checks: [{ name: "revocation" }, { name: "late" }] },
+  ]);
+});
+
 test("a rule that is broken for both routes is broken for a new purchase", () => {
   const rule = (subject: string) => `${subject} after the deadline is refused`;
   const breach = (subject: string) => ({
