@@ -1,3 +1,5 @@
+import { messageOf } from "../protocol/coded-error.ts";
+
 /** A rule that the contract breaks, as one check shows it. Checks that show the same rule are one finding. */
 export interface Breach {
   /** A sentence: what the contract did, and what it must do. */
@@ -162,6 +164,22 @@ export function wronglyRefused(
     mustSucceed: subject && `${subject} that must succeed is not refused with ${error ?? "no reason"}`,
     calls: functionName,
   };
+}
+
+/** Thrown when a call that must succeed, since what follows starts from it, was refused. */
+export class RefusedCallError extends Error {
+  override readonly name = "RefusedCallError";
+  readonly breach: Breach;
+
+  constructor(failure: string, functionName: string | undefined, error: string | undefined) {
+    super(failure);
+    this.breach = { failure, ...wronglyRefused(functionName, error) };
+  }
+}
+
+/** Returns the breach that an error shows which a check has thrown. */
+export function breachOf(error: unknown): Breach {
+  return error instanceof RefusedCallError ? error.breach : { failure: messageOf(error) };
 }
 
 /** Returns the name of the error in a description such as "reverted with DeadlinePassed(…)". */
