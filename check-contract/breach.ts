@@ -182,7 +182,7 @@ export function breachOf(error: unknown): Breach {
   return error instanceof RefusedCallError ? error.breach : { failure: messageOf(error) };
 }
 
-/** Returns the name of the error in a description such as "reverted with DeadlinePassed(…)". */
+/** Returns the name of the error in a description such as "reverted with DeadlinePassed(…)", or "no reason". */
 export function errorIn(description: unknown): string | undefined {
-  return /^reverted with (\w+)/.exec(String(description))?.[1];
+  return /^reverted with (no reason|the unknown error \w+|[A-Z]\w*)/.exec(String(description))?.[1];
 }
