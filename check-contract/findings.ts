@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /**
- * Groups failed checks by the rule that is broken, or by the view that shows why it is broken. A check that names no rule belongs to the first finding with the function that it called last; if
+ * Groups failed checks by the rule that is broken, or by the view that shows why it is broken. A check that names no rule belongs to the finding that includes it, or to the first one with the function that it called last; if
  * there is none, to that of a view; if no view is wrong, it is a finding of its own.
  */
 export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
@@ -49,9 +49,10 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
   for (const [viewRule, check] of shown) add(viewRule, check);
   const ruled = [...findings];
   for (const check of failed) {
-    const { rule, calls: called } = check.breach;
+    const { rule, includedIn, calls: called } = check.breach;
     if (rule !== undefined) continue;
     const [known] =
+      ruled.find(([one]) => one === includedIn) ??
       ruled.find(([, { calls }]) => called !== undefined && calls.has(called)) ??
       // The service reads the views for each of its answers.
       ruled.find(([rule]) => viewRule.test(rule)) ??

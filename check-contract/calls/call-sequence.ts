@@ -50,7 +50,7 @@ export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Br
       includedIn: ruleOf(expected.function, wanted),
       calls: expected.function,
     };
-  if (expected.breaks !== undefined)
+  if (expected.breaks !== undefined && difference.path[0] === "outcome")
     return {
       failure,
       rule: expected.breaks,
