@@ -38,6 +38,9 @@ const subjects: { readonly [functionName: string]: string } = {
   draw: "a draw from the funding source",
 };
 
+/** What a rule about calls begins with. */
+export const callNames: readonly string[] = [...new Set(Object.values(subjects))];
+
 /** When a call must revert with an error. */
 const conditions: { readonly [error: string]: string } = {
   AlreadyClaimed: "after a claim",

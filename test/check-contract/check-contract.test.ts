@@ -146,21 +146,31 @@ test("a rule that is broken because of what the contract stores is a part of the
   ]);
 });
 
-test("a rule that is broken for both routes is broken for a new purchase", () => {
-  const rule = (subject: string) => `${subject} after the deadline is refused`;
-  const breach = (subject: string) => ({
-    failure: subject,
-    rule: rule(subject),
-    mustSucceed: `${subject} succeeds`,
-  });
-  const [offer, registration] = [
-    failed("offer", breach("an offer")),
-    failed("register", breach("a registration")),
-  ];
-  expect(groupFindings([offer, registration])).toMatchObject([
-    { rule: "a new purchase succeeds", checks: [{}, {}] },
+test.each([
+  [["an offer"], "an offer"],
+  [["an offer", "a registration"], "a new purchase"],
+  [["an opening", "a change of the bounds"], "a setting of the bounds"],
+  [["a withdrawal", "an offer"], "a call of the operator"],
+  [["a pause", "a transfer of the admin's role", "a change of the bounds"], "a call"],
+])("a rule that is broken for %j is one finding about %s", (calls, together) => {
+  const findings = groupFindings(
+    calls.map((call) =>
+      failed(call, {
+        failure: call,
+        rule: `${call} by another account is refused`,
+        mustSucceed: `${call} succeeds`,
+      }),
+    ),
+  );
+  expect(findings.map(({ rule, checks }) => [rule, checks.length])).toEqual([
+    [`${together} succeeds`, calls.length],
   ]);
-  expect(groupFindings([offer])).toMatchObject([{ rule: "an offer succeeds" }]);
+});
+
+test("a rule that is broken for two functions that share none is two findings", () => {
+  const rule = (call: string) => ({ failure: call, rule: `${call} after the deadline is refused` });
+  const findings = groupFindings([failed("pay", rule("a payment")), failed("claim", rule("a claim"))]);
+  expect(findings).toHaveLength(2);
 });
 
 test.each([
