@@ -111,16 +111,18 @@ const shownBy: { readonly [error: string]: readonly string[] } = {
 };
 
 /**
- * Returns whether a broken rule about a view shows why one about an error is broken too: what the contract stores is wrong.
+ * Returns whether a broken rule about a view shows why one about an error, or about the same field of an event, is broken too: what the contract
+ * stores is wrong.
  *
  * @example isShownBy("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
  */
 export function isShownBy(rule: string, viewRule: string): boolean {
   const [, field, view] =
     /^(?:the field (\w+) of )?(\w+\(\)) (?:has|returns) the right value$/.exec(viewRule) ?? [];
+  if (view === undefined) return false;
+  if (rule.startsWith(`the field ${field} of the event `)) return true;
   return Object.entries(shownBy).some(
-    ([error, fields]) =>
-      rule.endsWith(` ${conditions[error]} is refused`) && fields.includes(field ?? view ?? ""),
+    ([error, fields]) => rule.endsWith(` ${conditions[error]} is refused`) && fields.includes(field ?? view),
   );
 }
 

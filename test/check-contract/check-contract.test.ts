@@ -138,11 +138,12 @@ test("a rule that is broken because of what the contract stores is a part of the
       rule: "a refund above what is left of the cap is refused",
       calls: "collectRefund",
     }),
+    failed("event", { failure: "event", rule: "the field validUntil of the event X has the right value" }),
     failed("revocation", { failure: "wrong", rule, calls: "revokeFunding" }),
   ]);
   expect(findings).toMatchObject([
     { rule: "a refund above what is left of the cap is refused", checks: [{ name: "above" }] },
-    { rule, failure: "wrong", checks: [{ name: "revocation" }, { name: "late" }] },
+    { rule, failure: "wrong", checks: [{ name: "revocation" }, { name: "late" }, { name: "event" }] },
   ]);
 });
 
