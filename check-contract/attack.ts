@@ -3,7 +3,12 @@ import type { CheckName } from "../protocol/binding/check-binding.ts";
 import { hashSchema } from "../server/http/schemas/primitives.ts";
 import type { Outcome } from "./breach.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
-import { type AttackResult, describeWrongField, type FixtureAnswer } from "./fixture/fixture-service.ts";
+import {
+  type AttackResult,
+  describeWrongField,
+  type FixtureAnswer,
+  ruleOfWrongField,
+} from "./fixture/fixture-service.ts";
 
 /** The part that an attack uses, as in the table of docs/check-contract.md. */
 export type AttackArea =
@@ -78,8 +83,11 @@ export async function findFailure(attack: Attack, fixture: ContractFixture): Pro
     return `made ${fixture.payments} payments of one purchase, other than its \`pays\` says`;
   const { stopped, optional } = attack;
   const required = failed.some((name) => name === optional) ? stopped : withoutOptional(attack);
-  if (JSON.stringify(seen) !== JSON.stringify(required))
-    return `expected ${describe(attack.stopped)}, got ${describe(seen)}${describeWrongField(answer.body)}${await explained(answer, fixture)}`;
+  if (JSON.stringify(seen) !== JSON.stringify(required)) {
+    const wrong = describeWrongField(answer.body);
+    const failure = `expected ${describe(attack.stopped)}, got ${describe(seen)}${wrong}${await explained(answer, fixture)}`;
+    return { failure, includedIn: ruleOfWrongField(wrong) };
+  }
   return answer.status >= 400 && answer.wrote ? `was refused with ${describe(seen)} and still wrote` : null;
 }
 

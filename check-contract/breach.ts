@@ -1,3 +1,5 @@
+import { messageOf } from "../protocol/coded-error.ts";
+
 /** A rule that the contract breaks, as one check shows it. Checks that show the same rule are one finding. */
 export interface Breach {
   /** A sentence: what the contract did, and what it must do. */
@@ -35,6 +37,9 @@ const subjects: { readonly [functionName: string]: string } = {
   collectRefund: "a refund",
   draw: "a draw from the funding source",
 };
+
+/** What a rule about calls begins with. */
+export const callNames: readonly string[] = [...new Set(Object.values(subjects))];
 
 /** When a call must revert with an error. */
 const conditions: { readonly [error: string]: string } = {
@@ -74,6 +79,52 @@ const conditions: { readonly [error: string]: string } = {
   WrongStatus: "of a purchase that is not open",
   ZeroValue: "with a zero value",
 };
+
+/** The fields of the views that show what a call is refused for, and the views that return only that. */
+const shownBy: { readonly [error: string]: readonly string[] } = {
+  AlreadyClaimed: ["claimHash"],
+  AlreadyEnrolled: ["enrolledAs()"],
+  AlreadyRefunded: ["refunded", "decisionHash"],
+  AlreadyRevoked: ["revokedAt"],
+  AmountOutOfRange: ["amount", "paid", "maxPurchase"],
+  BudgetExceeded: ["openOffers", "openBudget"],
+  DeadlineNotPassed: ["payDeadline"],
+  DeadlinePassed: ["payDeadline", "claimDeadline", "validUntil"],
+  FundingInsufficient: ["cap", "collected"],
+  FundingTooShort: ["validUntil"],
+  InvalidSignature: ["commitmentSigner"],
+  MerchantRefTaken: ["wallet"],
+  NotClaimed: ["claimHash"],
+  NotEnrolled: ["enrolledAs()"],
+  NothingOutstanding: ["amount", "paid"],
+  NothingPaid: ["paid"],
+  ProgramAlreadyOpen: ["admin"],
+  ProgramNotOpen: ["admin"],
+  ProgramPaused: ["paused"],
+  PurchaseExists: ["status"],
+  TokenMismatch: ["token"],
+  UnknownFunding: ["wallet"],
+  UnknownPurchase: ["status"],
+  WrongCaller: ["admin", "pendingAdmin()", "operator", "wallet", "merchant", "buyer", "beneficiary"],
+  WrongRoute: ["route"],
+  WrongStatus: ["status"],
+};
+
+/**
+ * Returns whether a broken rule about a view shows why one about an error, or about the same field of an event, is broken too: what the contract
+ * stores is wrong.
+ *
+ * @example isShownBy("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
+ */
+export function isShownBy(rule: string, viewRule: string): boolean {
+  const [, field, view] =
+    /^(?:the field (\w+) of )?(\w+\(\)) (?:has|returns) the right value$/.exec(viewRule) ?? [];
+  if (view === undefined) return false;
+  if (rule.startsWith(`the field ${field} of the event `)) return true;
+  return Object.entries(shownBy).some(
+    ([error, fields]) => rule.endsWith(` ${conditions[error]} is refused`) && fields.includes(field ?? view),
+  );
+}
 
 /** Errors of a token: they show that the contract's own check is missing, and not that it has another one. */
 const tokenErrors = ["Error", "InexactTransfer", "SafeERC20FailedOperation", "PermitRefused"];
@@ -120,7 +171,23 @@ export function wronglyRefused(
   };
 }
 
-/** Returns the name of the error in a description such as "reverted with DeadlinePassed(…)". */
+/** Thrown when a call that must succeed, since what follows starts from it, was refused. */
+export class RefusedCallError extends Error {
+  override readonly name = "RefusedCallError";
+  readonly breach: Breach;
+
+  constructor(failure: string, functionName: string | undefined, error: string | undefined) {
+    super(failure);
+    this.breach = { failure, ...wronglyRefused(functionName, error) };
+  }
+}
+
+/** Returns the breach that an error shows which a check has thrown. */
+export function breachOf(error: unknown): Breach {
+  return error instanceof RefusedCallError ? error.breach : { failure: messageOf(error) };
+}
+
+/** Returns the name of the error in a description such as "reverted with DeadlinePassed(…)", or "no reason". */
 export function errorIn(description: unknown): string | undefined {
-  return /^reverted with (\w+)/.exec(String(description))?.[1];
+  return /^reverted with (no reason|the unknown error \w+|[A-Z]\w*)/.exec(String(description))?.[1];
 }

@@ -3,7 +3,7 @@ import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { type Attack, findFailure } from "./attack.ts";
 import { attacksWithPermit, attacks as everyAttack } from "./attacks/all.ts";
-import type { Breach, Outcome } from "./breach.ts";
+import { type Breach, breachOf, type Outcome } from "./breach.ts";
 import type { RecordedCall } from "./calls/call-recorder.ts";
 import { type CallSequence, findCallBreach, recordSequence } from "./calls/call-sequence.ts";
 import { type Finding, groupFindings } from "./findings.ts";
@@ -219,7 +219,7 @@ class CheckRun {
     const isInstalled = !(error instanceof InstallationError);
     await this.add("deployment", placeTaken, async () => (isInstalled ? null : messageOf(error)));
     if (isInstalled && !this.isOver)
-      await this.add("deployment", firstCalls, async () => (error === null ? null : messageOf(error)));
+      await this.add("deployment", firstCalls, async () => (error === null ? null : breachOf(error)));
     return "error" in opened ? null : opened;
   }
 
@@ -228,7 +228,7 @@ class CheckRun {
     const began = performance.now();
     const outcome = await check().catch((error: unknown) => {
       throwIfSilent(error);
-      return messageOf(error);
+      return breachOf(error);
     });
     const breach = typeof outcome === "string" ? { failure: outcome } : outcome;
     const duration_ms = Math.round(performance.now() - began);
@@ -295,9 +295,10 @@ async function withLastCall(
 ): Promise<Outcome> {
   const outcome = await check(fixture).catch((error: unknown) => {
     throwIfSilent(error);
-    return messageOf(error);
+    return breachOf(error);
   });
-  return typeof outcome === "string" ? { failure: outcome, calls: fixture.lastFunction } : outcome;
+  const breach = typeof outcome === "string" ? { failure: outcome } : outcome;
+  return breach === null || breach.rule !== undefined ? breach : { calls: fixture.lastFunction, ...breach };
 }
 
 const everyState = "every state is reached";
@@ -309,7 +310,12 @@ function listStates(expected: MatrixRecording, only: string | undefined): CheckG
     comparesCalls: true,
     names: [...reached, ...chosen.map(({ name }) => name)].map((name) => `states/${name}`),
     check: async (fixture, run) => {
-      const actual = await recordStates(fixture, reached.length > 0 ? table : chosen.map(({ call }) => call));
+      const calls = reached.length > 0 ? table : chosen.map(({ call }) => call);
+      const actual = await recordStates(fixture, calls).catch((error: unknown) => {
+        throwIfSilent(error);
+        return breachOf(error);
+      });
+      if ("failure" in actual) return await run.add("states", everyState, async () => actual);
       // First, because a call that is refused on the way to a state lets the checks in this state fail too.
       if (reached.length > 0) await run.add("states", everyState, async () => findUnreached(actual));
       await compareStates(chosen, { fixture, actual, expected }, run);

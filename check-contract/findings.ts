@@ -1,4 +1,4 @@
-import type { Breach } from "./breach.ts";
+import { type Breach, callNames, isShownBy } from "./breach.ts";
 
 /** A check that failed. */
 interface FailedCheck {
@@ -16,11 +16,11 @@ export interface Finding {
 }
 
 /**
- * Groups failed checks by the rule that is broken. A check that names no rule belongs to the first finding with the function that it called last; if
+ * Groups failed checks by the rule that is broken, or by the view that shows why it is broken. A check that names no rule belongs to the finding that includes it, or to the first one with the function that it called last; if
  * there is none, to that of a view; if no view is wrong, it is a finding of its own.
  */
 export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
-  const failed = joinRoutes(checks);
+  const failed = joinFunctions(checks);
   const broken = new Set(failed.map(({ breach: { rule, includedIn } }) => includedIn === undefined && rule));
   const findings = new Map<string, { finding: Finding; calls: Set<string | undefined> }>();
   const add = (rule: string, { suite, name, breach }: FailedCheck) => {
@@ -28,20 +28,31 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
       finding: { rule: breach.mustSucceed ?? rule, failure: breach.failure, checks: [] },
       calls: new Set(),
     };
-    finding.checks.push({ suite, name });
+    if (breach.rule === rule && breach.mustSucceed !== undefined && finding.rule === rule) {
+      // It shows more than a call that is refused for another reason than the right one.
+      Object.assign(finding, { rule: breach.mustSucceed, failure: breach.failure });
+      finding.checks.unshift({ suite, name });
+    } else finding.checks.push({ suite, name });
     calls.add(breach.calls);
     findings.set(rule, { finding, calls });
   };
+  const shown: (readonly [viewRule: string, check: FailedCheck])[] = [];
   for (const check of failed) {
     const { rule, includedIn } = check.breach;
-    if (rule !== undefined)
-      add(includedIn !== undefined && broken.has(includedIn) ? includedIn : rule, check);
+    if (rule === undefined) continue;
+    const isIncluded = includedIn !== undefined && broken.has(includedIn);
+    const viewRule = isIncluded ? undefined : [...broken].find((one) => one && isShownBy(rule, one));
+    if (viewRule) shown.push([viewRule, check]);
+    else add(isIncluded ? includedIn : rule, check);
   }
+  // Last, because the view says what is wrong.
+  for (const [viewRule, check] of shown) add(viewRule, check);
   const ruled = [...findings];
   for (const check of failed) {
-    const { rule, calls: called } = check.breach;
+    const { rule, includedIn, calls: called } = check.breach;
     if (rule !== undefined) continue;
     const [known] =
+      ruled.find(([one]) => one === includedIn) ??
       ruled.find(([, { calls }]) => called !== undefined && calls.has(called)) ??
       // The service reads the views for each of its answers.
       ruled.find(([rule]) => viewRule.test(rule)) ??
@@ -54,15 +65,25 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
 /** The rule that a view or a field of its result is right. */
 const viewRule = /\(\) (returns|has) the right value$/;
 
-/** Both routes of a purchase share most rules: one that is broken for an offer and for a registration is broken for a new purchase. */
-function joinRoutes(failed: readonly FailedCheck[]): readonly FailedCheck[] {
-  const routes = /^(an offer|a registration) /;
-  const rules = new Set(failed.map(({ breach: { rule } }) => rule));
+/** Functions that share most of their rules, by the names of their calls. */
+const pairs: readonly (readonly [names: readonly string[], together: string])[] = [
+  [["an offer", "a registration"], "a new purchase"],
+  [["an opening", "a change of the bounds"], "a setting of the bounds"],
+  [["an offer", "a withdrawal"], "a call of the operator"],
+];
+
+/** A rule that is broken for a pair of functions, or for three and more, has one cause: it is broken for all of them. */
+function joinFunctions(failed: readonly FailedCheck[]): readonly FailedCheck[] {
+  const callIn = (rule: string) => callNames.find((name) => rule.startsWith(`${name} `)) ?? "";
+  const rules = new Set(failed.flatMap(({ breach: { rule } }) => (rule === undefined ? [] : [rule])));
+  const broken = Map.groupBy(rules, (rule) => rule.slice(callIn(rule).length));
   const join = (text: string | undefined, rule = text) => {
-    const isBroken = (subject: string) => rules.has(rule?.replace(routes, `${subject} `));
-    return isBroken("an offer") && isBroken("a registration")
-      ? text?.replace(routes, "a new purchase ")
-      : text;
+    const name = callIn(rule ?? "");
+    if (text === undefined || rule === undefined || name === "") return text;
+    const names = broken.get(rule.slice(name.length))?.map(callIn) ?? [];
+    const pair = pairs.find(([both]) => both.includes(name) && both.every((one) => names.includes(one)));
+    const together = names.length > 2 ? "a call" : (pair?.[1] ?? name);
+    return together + text.slice(name.length);
   };
   return failed.map(({ breach, ...check }) => ({
     ...check,

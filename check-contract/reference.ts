@@ -96,7 +96,7 @@ export async function recordReference(): Promise<ReferenceEffects & { states: Ma
 
 async function recordOwn(sequence: CallSequence, fixture: ContractFixture): Promise<readonly RecordedCall[]> {
   const { recorded, error } = await recordSequence(sequence, fixture);
-  if (error !== null) throw new Error(`The calls of ${sequence.name} cannot be sent: ${error}`);
+  if (error !== null) throw new Error(`The calls of ${sequence.name} cannot be sent: ${error.failure}`);
   return recorded;
 }
 

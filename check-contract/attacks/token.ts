@@ -137,6 +137,7 @@ export const tokenAttacks = attacksOf("token", [
         // The requests end also when one of them sends nothing: until then, the sandbox cannot be restored.
         await fixture.client.mine({ blocks: 1 });
         await fixture.client.setAutomine(true);
+        await Promise.allSettled(racing);
       });
       const answers = await Promise.all(racing);
       expectSame("The responses", answers.map(({ status, code }) => code ?? status).toSorted(), [

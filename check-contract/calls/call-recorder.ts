@@ -32,7 +32,7 @@ export interface RecordedCall {
   rule: string;
   /** The function of the registrar contract that is called, if it is one. */
   function?: string | undefined;
-  /** The rule that a difference breaks, if its function and its error do not name it. */
+  /** The rule that another outcome breaks, if its function and its error do not name it. */
   breaks?: string | undefined;
   /** Null when it was not sent. */
   hash: Hex | null;

@@ -1,6 +1,5 @@
-import { messageOf } from "../../protocol/coded-error.ts";
 import type { Json } from "../../protocol/values/json.ts";
-import { type Breach, brokenRule, errorIn, ruleOf, wronglyRefused } from "../breach.ts";
+import { type Breach, breachOf, brokenRule, errorIn, ruleOf, wronglyRefused } from "../breach.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { throwIfSilent } from "../fixture/node-fault.ts";
 import { CallRecorder, type RecordedCall } from "./call-recorder.ts";
@@ -18,14 +17,14 @@ export interface CallSequence {
 export async function recordSequence(
   { run }: CallSequence,
   fixture: ContractFixture,
-): Promise<{ recorded: readonly RecordedCall[]; error: string | null }> {
+): Promise<{ recorded: readonly RecordedCall[]; error: Breach | null }> {
   await fixture.reset();
   const recorder = new CallRecorder(fixture);
   const error = await run(recorder).then(
     () => null,
     (cause: unknown) => {
       throwIfSilent(cause);
-      return messageOf(cause);
+      return breachOf(cause);
     },
   );
   return { recorded: recorder.recorded, error };
@@ -51,7 +50,7 @@ export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Br
       includedIn: ruleOf(expected.function, wanted),
       calls: expected.function,
     };
-  if (expected.breaks !== undefined)
+  if (expected.breaks !== undefined && difference.path[0] === "outcome")
     return {
       failure,
       rule: expected.breaks,

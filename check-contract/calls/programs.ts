@@ -158,4 +158,13 @@ async function transferAdmin(recorder: CallRecorder, set: () => Call): Promise<v
   await recorder.call("a transfer cannot be accepted twice", "other_buyer", accept);
   await recorder.call("the former admin cannot end the pause", "stranger", pause(false));
   await recorder.call("the new admin ends the pause", "other_buyer", pause(false));
+  const ownTerms = {
+    ...termsOf(recorder),
+    operator: fixture.address("other_buyer"),
+    commitmentSigner: fixture.address("other_merchant"),
+  };
+  const own = setBoundsCall(registrar, opened, ownTerms);
+  await recorder.call("the admin makes itself the operator", "other_buyer", own);
+  await recorder.call("the admin names the commitment signer", "other_buyer", name("other_merchant"));
+  await recorder.call("another admin leaves operator and commitment signer", "other_merchant", accept);
 }

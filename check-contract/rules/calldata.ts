@@ -44,11 +44,6 @@ export const calldataRules: readonly Rule[] = [
       await refuses(fixture, "merchant", trailing(fixture.registration(fixture.draft)), ...notCanonical),
   },
   {
-    name: "ETH is refused",
-    run: async (fixture) =>
-      await refuses(fixture, "buyer", { ...fixture.pay(fixture.purchase), value: 1n }, "no reason"),
-  },
-  {
     name: "a plain transfer of ETH is refused",
     pays: false,
     async run(fixture) {

@@ -47,6 +47,7 @@ export interface ContractCall {
   to: Address;
   data: Hex;
   value?: bigint;
+  gas?: bigint;
 }
 
 /** Sends what must be refused with this custom error, or with one of several if the call breaks several rules; null when it was. */

@@ -142,6 +142,68 @@ const rareBreaks = {
   CutsFundingNumbers: [
     { source: "            funding: number,", instead: "            funding: uint8(number)," },
   ],
+  AcceptanceReplacesOperator: [
+    {
+      source: "        record.admin = msg.sender;\n        delete",
+      instead:
+        "        if (record.operator == record.admin) record.operator = msg.sender;\n        record.admin = msg.sender;\n        delete",
+    },
+  ],
+  NamedAdminNamesAnother: [
+    {
+      source: "        ProgramRecord storage record = _requireAdmin(program);\n        record.pendingAdmin",
+      instead: `        ProgramRecord storage record = _programs[program];
+        _requireOpen(program, record);
+        if (msg.sender != record.pendingAdmin) _requireCaller(record.admin);
+        record.pendingAdmin`,
+    },
+  ],
+  OperatorPauses: [
+    {
+      source: "        ProgramRecord storage record = _requireAdmin(program);\n        record.paused",
+      instead: `        ProgramRecord storage record = _programs[program];
+        _requireOpen(program, record);
+        if (!paused || msg.sender != record.operator) _requireCaller(record.admin);
+        record.paused`,
+    },
+  ],
+  DecisionIsNoClaim: [
+    {
+      source: "        if (decisionHash == 0) revert",
+      instead: "        if (decisionHash == 0 || decisionHash == record.claimOrDecision) revert",
+    },
+  ],
+  EnrollsWithinTheBounds: [
+    {
+      source: "        if (merchantRef == 0) revert ZeroValue();\n",
+      instead: `        if (authorization.validUntil > record.validUntil) {
+            revert FundingTooShort(record.validUntil, authorization.validUntil);
+        }
+        if (merchantRef == 0) revert ZeroValue();
+`,
+    },
+  ],
+  RevocationForgetsTheFunding: [
+    {
+      source: "        delete _active[program][msg.sender];\n",
+      instead:
+        "        delete _active[program][msg.sender];\n        delete _fundingOf[program][merchantRef];\n",
+    },
+  ],
+  DelegatedSignersKeySigns: [
+    {
+      source: 'import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";\n',
+      instead: `import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+`,
+    },
+    {
+      source: "        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {",
+      instead: `        (address recovered,,) = ECDSA.tryRecoverCalldata(digest, signature);
+        bool isKey = signer.code.length == 23 && recovered == signer;
+        if (!isKey && !SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {`,
+    },
+  ],
   KeepsTheGuard: [{ source: "        _;\n        _entered = 0;\n", instead: "        _;\n" }],
   CutsSalts: [
     {

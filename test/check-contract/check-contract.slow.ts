@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
 import { type ContractReport, checkContract } from "../../check-contract/check-contract.ts";
@@ -252,6 +253,48 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, paid in part, claimed: the call must emit RefundCollected, Transfer in this order; it emits Transfer, RefundCollected$/,
   ],
   [
+    "AcceptanceReplacesOperator",
+    "calls: programs/",
+    "the field operator of programState() has the right value",
+    /^programState\(0x\w+\)\.operator must be 0x\w+; it is 0x\w+ \(0x\w+\)$/,
+  ],
+  [
+    "NamedAdminNamesAnother",
+    "by the named admin",
+    "a transfer of the admin's role by another account is refused",
+    /^offer, open: the call should have reverted with WrongCaller\(.*\); it succeeded$/,
+  ],
+  [
+    "OperatorPauses",
+    "states/setPaused",
+    "a pause by another account is refused",
+    /^offer, open: the call should have reverted with WrongCaller\(.*\); it succeeded$/,
+  ],
+  [
+    "DecisionIsNoClaim",
+    "as the decision hash",
+    `a refund that must succeed ${refused} ZeroValue`,
+    /^offer, open: the call should have succeeded; it reverted with ZeroValue\(\)$/,
+  ],
+  [
+    "EnrollsWithinTheBounds",
+    "states/",
+    `an enrollment that must succeed ${refused} FundingTooShort`,
+    /^a valid enroll by the other_merchant reverted with FundingTooShort\(.*\) \(0x\w+\)$/,
+  ],
+  [
+    "RevocationForgetsTheFunding",
+    "funding revoked",
+    "the field wallet of funding() has the right value",
+    /^offer, funding revoked: funding\(0x\w+, 0x\w+\)\.wallet must be 0x\w+; it is 0x0{40}$/,
+  ],
+  [
+    "DelegatedSignersKeySigns",
+    "that delegates to code",
+    "a commitment signer with code is asked by its code, and only its magic value is accepted",
+    /^offer, open: the call should have reverted with InvalidSignature\(.*\); it succeeded$/,
+  ],
+  [
     "DrawsWithAnyCalldata",
     "calls: draws/",
     "calldata that is not canonical is refused",
@@ -267,6 +310,22 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
   // The first one compiles all of them.
   300_000,
 );
+
+test("a contract that accepts ETH with every call is one finding", async () => {
+  const artifact = await readArtifact(own);
+  // Zero in place of the value, which the compiler's code compares with zero before it looks at the function.
+  const bytecode = artifact.bytecode.replaceAll("348015", "5f8015") as Hex;
+  expect(bytecode).not.toBe(artifact.bytecode);
+  const { findings } = await checkContract({ ...artifact, bytecode }, { reference, only: "with ETH" });
+  expect(findings).toMatchObject([
+    {
+      rule: "a call with ETH is refused",
+      failure: "offer, open: the call should have reverted with no reason; it succeeded",
+    },
+  ]);
+  // One of each function.
+  expect(findings[0]?.checks).toHaveLength(16);
+});
 
 test("a call whose effect differs from the sandbox's own contract is named, with both effects", () => {
   expect(failuresOf("MissingBuyerCheck", "calls")).toMatchInlineSnapshot(`

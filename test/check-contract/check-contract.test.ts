@@ -2,9 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Breach, brokenRule } from "../../check-contract/breach.ts";
+import type { RecordedCall } from "../../check-contract/calls/call-recorder.ts";
+import { findCallBreach } from "../../check-contract/calls/call-sequence.ts";
 import { checkContract } from "../../check-contract/check-contract.ts";
 import { groupFindings } from "../../check-contract/findings.ts";
-import { describeWrongField } from "../../check-contract/fixture/fixture-service.ts";
+import { describeWrongField, ruleOfWrongField } from "../../check-contract/fixture/fixture-service.ts";
 import { parseBaseline } from "../../check-contract/gas-baseline.ts";
 import { renderReport, toAnnotations, toJunit } from "../../check-contract/render-report.ts";
 import { rules } from "../../check-contract/rules/all.ts";
@@ -79,21 +81,97 @@ test("a check that names no rule is a part of a wrong view, which the service re
   expect(findings).toMatchObject([{ rule, checks: [{ name: "payment" }, { name: "attack" }] }]);
 });
 
-test("a rule that is broken for both routes is broken for a new purchase", () => {
-  const rule = (subject: string) => `${subject} after the deadline is refused`;
-  const breach = (subject: string) => ({
-    failure: subject,
-    rule: rule(subject),
-    mustSucceed: `${subject} succeeds`,
-  });
-  const [offer, registration] = [
-    failed("offer", breach("an offer")),
-    failed("register", breach("a registration")),
-  ];
-  expect(groupFindings([offer, registration])).toMatchObject([
-    { rule: "a new purchase succeeds", checks: [{}, {}] },
+test("a call that tries a rule breaks it by its outcome, and that of an event by the event", () => {
+  const breaks = "two calls in one transaction succeed";
+  const call = (effect: RecordedCall["effect"]) => ({ rule: "a call", breaks, hash: null, effect });
+  const expected = call({ outcome: "succeeded", events: [{ event: "ProgramOpened", operator: "0x01" }] });
+  const refused = call({ outcome: "reverted with X()", events: [] });
+  const other = call({ outcome: "succeeded", events: [{ event: "ProgramOpened", operator: "0x02" }] });
+  expect(findCallBreach(refused, expected)?.rule).toBe(breaks);
+  expect(findCallBreach(other, expected)?.rule).toBe(
+    "the field operator of the event ProgramOpened has the right value",
+  );
+});
+
+test("a finding is named by a call that is refused wrongly, before one that is refused for a wrong reason", () => {
+  const rule = "a claim of a purchase that is not open is refused";
+  const mustSucceed = "a claim that must succeed is not refused with WrongStatus";
+  const findings = groupFindings([
+    failed("zero", { failure: "another error", rule, calls: "claim" }),
+    failed("valid", { failure: "refused", rule, mustSucceed, calls: "claim" }),
   ]);
-  expect(groupFindings([offer])).toMatchObject([{ rule: "an offer succeeds" }]);
+  expect(findings).toMatchObject([
+    { rule: mustSucceed, failure: "refused", checks: [{ name: "valid" }, { name: "zero" }] },
+  ]);
+});
+
+test("an attack that shows a wrong field of an event is a part of the finding about this field", () => {
+  const rule = "the field buyer of the event PurchasePaid has the right value";
+  const includedIn = ruleOfWrongField(
+    ". The field buyer (it must be 1, it is 2) of the event PurchasePaid is wrong",
+  );
+  const findings = groupFindings([
+    failed("another", { failure: "late", rule: "a payment after the deadline is refused", calls: "pay" }),
+    failed("payment", { failure: "wrong", rule, calls: "pay" }),
+    failed("attack", { failure: "another response", includedIn, calls: "pay" }),
+  ]);
+  expect(findings).toMatchObject([{}, { rule, checks: [{ name: "payment" }, { name: "attack" }] }]);
+  expect(ruleOfWrongField(". The event PurchasePaid is missing")).toBe(
+    "the event PurchasePaid is emitted when it must be",
+  );
+  expect(ruleOfWrongField(". The field purchase_.salt (it must be 1, it is 2) of the event X is wrong")).toBe(
+    "the field salt of the event X has the right value",
+  );
+  expect(ruleOfWrongField("")).toBeUndefined();
+});
+
+test("a rule that is broken because of what the contract stores is a part of the view that shows it wrong", () => {
+  const rule = "the field validUntil of funding() has the right value";
+  const findings = groupFindings([
+    failed("late", {
+      failure: "late",
+      rule: "a refund after the deadline is refused",
+      calls: "collectRefund",
+    }),
+    failed("above", {
+      failure: "above",
+      rule: "a refund above what is left of the cap is refused",
+      calls: "collectRefund",
+    }),
+    failed("event", { failure: "event", rule: "the field validUntil of the event X has the right value" }),
+    failed("revocation", { failure: "wrong", rule, calls: "revokeFunding" }),
+  ]);
+  expect(findings).toMatchObject([
+    { rule: "a refund above what is left of the cap is refused", checks: [{ name: "above" }] },
+    { rule, failure: "wrong", checks: [{ name: "revocation" }, { name: "late" }, { name: "event" }] },
+  ]);
+});
+
+test.each([
+  [["an offer"], "an offer"],
+  [["an offer", "a registration"], "a new purchase"],
+  [["an opening", "a change of the bounds"], "a setting of the bounds"],
+  [["a withdrawal", "an offer"], "a call of the operator"],
+  [["a pause", "a transfer of the admin's role", "a change of the bounds"], "a call"],
+])("a rule that is broken for %j is one finding about %s", (calls, together) => {
+  const findings = groupFindings(
+    calls.map((call) =>
+      failed(call, {
+        failure: call,
+        rule: `${call} by another account is refused`,
+        mustSucceed: `${call} succeeds`,
+      }),
+    ),
+  );
+  expect(findings.map(({ rule, checks }) => [rule, checks.length])).toEqual([
+    [`${together} succeeds`, calls.length],
+  ]);
+});
+
+test("a rule that is broken for two functions that share none is two findings", () => {
+  const rule = (call: string) => ({ failure: call, rule: `${call} after the deadline is refused` });
+  const findings = groupFindings([failed("pay", rule("a payment")), failed("claim", rule("a claim"))]);
+  expect(findings).toHaveLength(2);
 });
 
 test.each([

@@ -42,6 +42,83 @@ contract ${name} is ${kind} {
 `;
 };
 
+/** A minimal proxy (ERC-1167) with arguments after its code. */
+const clone = `contract CloneLedger {
+    constructor() {
+        address implementation = address(new LedgerRegistrar());
+        (bool succeeded,) = implementation.delegatecall(abi.encodeCall(LedgerRegistrar.initialize, (msg.sender)));
+        require(succeeded);
+        bytes memory code = abi.encodePacked(
+            hex"363d3d373d3d3d363d73", implementation, hex"5af43d82803e903d91602b57fd5bf3", block.timestamp
+        );
+        assembly ("memory-safe") {
+            return(add(code, 32), mload(code))
+        }
+    }
+}
+`;
+
+/** Passes a call on. Its checks come before the call, its end after that. */
+const passOn = (facet: string, checks: string, end: string) => `fallback() external payable {
+        ${checks}
+        (bool succeeded, bytes memory answer) = ${facet}.delegatecall(msg.data);
+        ${end}
+        assembly ("memory-safe") {
+            if iszero(succeeded) { revert(add(answer, 32), mload(answer)) }
+            return(add(answer, 32), mload(answer))
+        }
+    }`;
+
+/** Passes the calls on to two contracts, by their functions (as ERC-2535). */
+const diamond = `contract DiamondLedger {
+    mapping(bytes4 selector => address facet) private _facets;
+    constructor() {
+        (address first, address second) = (address(new LedgerRegistrar()), address(new LedgerRegistrar()));
+        (bool succeeded,) = first.delegatecall(abi.encodeCall(LedgerRegistrar.initialize, (msg.sender)));
+        require(succeeded);
+        _facets[0] = first;
+        _facets[IPurchaseRegistrar.pay.selector] = second;
+        _facets[IPurchaseRegistrar.payBatch.selector] = second;
+        _facets[IPurchaseRegistrar.claim.selector] = second;
+        _facets[IPurchaseRegistrar.figures.selector] = second;
+    }
+    ${passOn("facet", "address facet = _facets[msg.sig] == address(0) ? _facets[0] : _facets[msg.sig];", "")}
+}
+`;
+
+/** Has the lock, in transient storage, and refuses ETH, with errors of its own. */
+const gateway = `contract GatewayLedger {
+    error NoEther();
+    error Busy();
+    address private immutable _ledger = address(new LedgerRegistrar());
+    mapping(bytes4 selector => bool) private _changes;
+    uint256 private transient _busy;
+    constructor() {
+        (bool succeeded,) = _ledger.delegatecall(abi.encodeCall(LedgerRegistrar.initialize, (msg.sender)));
+        require(succeeded);
+        bytes4[16] memory selectors = [
+            IPurchaseRegistrar.openProgram.selector, IPurchaseRegistrar.setBounds.selector,
+            IPurchaseRegistrar.setPaused.selector, IPurchaseRegistrar.transferAdmin.selector,
+            IPurchaseRegistrar.acceptAdmin.selector, IPurchaseRegistrar.enroll.selector,
+            IPurchaseRegistrar.revokeFunding.selector, IPurchaseRegistrar.register.selector,
+            IPurchaseRegistrar.offer.selector, IPurchaseRegistrar.withdrawOffer.selector,
+            IPurchaseRegistrar.expire.selector, IPurchaseRegistrar.pay.selector,
+            IPurchaseRegistrar.payBatch.selector, IPurchaseRegistrar.payWithPermit.selector,
+            IPurchaseRegistrar.claim.selector, IPurchaseRegistrar.collectRefund.selector
+        ];
+        for (uint256 index = 0; index < 16; ++index) _changes[selectors[index]] = true;
+    }
+    ${passOn(
+      "_ledger",
+      `if (msg.value != 0) revert NoEther();
+        bool changes = _changes[msg.sig];
+        if (changes && _busy == 1) revert Busy();
+        if (changes) _busy = 1;`,
+      "if (changes) _busy = 0;",
+    )}
+}
+`;
+
 /** The correct registrars, by how they differ from the sandbox's own, besides their storage layout and the lock in storage with an error of its own. */
 const variants: { readonly [name: string]: { changes: readonly Change[]; more: string } } = {
   Erc1967Ledger: { changes: [], more: proxy("Erc1967Ledger", "UupsProxy") },
@@ -139,6 +216,28 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
       ["        _existing(terms.program);\n            revert NotEnrolled", "        revert NotEnrolled"],
     ],
     more: "contract OtherOrderLedger is LedgerRegistrar {}\n",
+  },
+  CloneLedger: { changes: [], more: clone },
+  DiamondLedger: { changes: [], more: diamond },
+  GatewayLedger: {
+    changes: [["        if (book.locked) revert Locked();\n        book.locked = true;\n", ""]],
+    more: gateway,
+  },
+  /** Keeps a list of all payments, which makes each of them dearer. */
+  HistoryLedger: {
+    changes: [
+      ...deploysFirst,
+      ["        bool locked;\n", "        bool locked;\n        bytes32[] history;\n"],
+      [
+        "        entry.payments += amount;\n",
+        `        entry.payments += amount;
+        _book().history.push(id);
+        _book().history.push(bytes32(amount));
+        _book().history.push(bytes32(block.timestamp));
+`,
+      ],
+    ],
+    more: "contract HistoryLedger is LedgerRegistrar {}\n",
   },
 };
 

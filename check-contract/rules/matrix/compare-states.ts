@@ -3,7 +3,7 @@ import type { RecordedCall } from "../../calls/call-recorder.ts";
 import { findCallBreach } from "../../calls/call-sequence.ts";
 import type { ContractFixture } from "../../fixture/contract-fixture.ts";
 import { decodeView, describeLog } from "../../fixture/effects.ts";
-import { brokenBound, revertText } from "../../fixture/revert-text.ts";
+import { brokenBound, noReason, revertText } from "../../fixture/revert-text.ts";
 import { plannedStates, type StateCheck } from "./plan.ts";
 import type { MatrixRecording, StateOutcome } from "./record-states.ts";
 import { noCall } from "./table/all.ts";
@@ -91,7 +91,7 @@ function recorded(call: TableCall, effect: RecordedCall["effect"] = {}): Recorde
   return { rule: call.name, function: functionNamed(call), breaks: call.rule, hash: null, effect };
 }
 
-/** @param errors - the errors that the call may revert with: a call that breaks several rules may be refused for any of them. */
+/** @param errors - the errors that the call may revert with: a call that breaks several rules may be refused for any of them, one without an error for any reason. */
 function effectOf(
   { succeeded, returned, logs, views }: StateOutcome,
   errors: readonly string[],
@@ -99,7 +99,8 @@ function effectOf(
 ): RecordedCall["effect"] {
   if (!succeeded) {
     const reason = brokenBound(revertText(returned));
-    const isAny = errors.length > 1 && errors.includes(reason.split("(")[0] ?? "");
+    const isAny =
+      errors.includes(noReason) || (errors.length > 1 && errors.includes(reason.split("(")[0] ?? ""));
     return { outcome: `reverted with ${isAny ? errors.join(" or ") : reason}` };
   }
   const answers = read

@@ -142,7 +142,7 @@ class StateRecorder {
   #stepOf(state: PurchaseState, call: TableCall): Step {
     const encoded = this.#calls.get(call) ?? call.call(this.#scene);
     this.#calls.set(call, encoded);
-    return { by: call.by, call: encoded, second: secondIn(state, call) };
+    return { by: call.by, call: encoded, value: call.value, second: secondIn(state, call) };
   }
 
   async #simulate(
@@ -153,9 +153,9 @@ class StateRecorder {
     const { fixture, registrar, start, walletCode, walletWithoutCode: outsider } = this.#scene;
     const roles = Object.keys(actors) as Role[];
     const addressOf = (role: Role) => fixture.address(actors[role]);
-    const calls = steps.map(({ by, call: { to, data }, second }): SimulatedCall => {
+    const calls = steps.map(({ by, call: { to, data }, value, second }): SimulatedCall => {
       const [from, time] = [addressOf(by), start + second];
-      if (wallets === "keys") return { from, to, data, time };
+      if (wallets === "keys") return { from, to, data, value, time };
       return { from: outsider, to: from, data: this.#forward(to, data), time };
     });
     const time = calls.at(-1)?.time ?? start;

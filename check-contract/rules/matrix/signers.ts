@@ -4,6 +4,9 @@ import { privateKeyToAccount } from "viem/accounts";
 /** The key of a commitment signer whose account has code. */
 export const keyWithCode = keccak256(toHex("the key of a commitment signer with code"));
 
+/** The key of a commitment signer that delegates to code. */
+export const delegatingKey = keccak256(toHex("the key of a commitment signer that delegates"));
+
 /** The value by which a contract says that a signature is valid (ERC-1271). */
 const magic = "0x1626ba7e";
 
@@ -12,13 +15,29 @@ function codeWith(word: Hex, end: "f3" | "fd" = "f3"): Hex {
   return concatHex(["0x7f", word, "0x5f5260205f", `0x${end}`]);
 }
 
+const withCode = { address: privateKeyToAccount(keyWithCode).address, code: "0x00" } as const;
+const acceptsAll = {
+  address: "0x00000000000000000000000000000000000c0de1",
+  code: codeWith(pad(magic, { dir: "right" })),
+} as const;
+
+/** Returns the code of an account that delegates to the code of another one (EIP-7702). */
+function delegationTo({ address }: { address: Hex }): Hex {
+  return concatHex(["0xef0100", address]);
+}
+
 /** Commitment signers with code, as they are in every simulation. */
 export const signersWithCode = {
-  "whose account has code": { address: privateKeyToAccount(keyWithCode).address, code: "0x00" },
-  "that accepts every signature": {
-    address: "0x00000000000000000000000000000000000c0de1",
-    code: codeWith(pad(magic, { dir: "right" })),
+  "whose account has code": withCode,
+  "that delegates to code": {
+    address: privateKeyToAccount(delegatingKey).address,
+    code: delegationTo(withCode),
   },
+  "that delegates to code and accepts every signature": {
+    address: "0x00000000000000000000000000000000000c0de6",
+    code: delegationTo(acceptsAll),
+  },
+  "that accepts every signature": acceptsAll,
   "that uses 200,000 gas and accepts every signature": {
     address: "0x00000000000000000000000000000000000c0de5",
     // Counts down from 8,000, with 26 gas for each number.

@@ -26,6 +26,8 @@ import { actors, amounts, ends, type Role } from "./values.ts";
 export interface Step {
   by: Role;
   call: Pick<Call, "to" | "data" | "function">;
+  /** In wei. */
+  value?: bigint | undefined;
   /** In seconds after the start. */
   second: number;
 }

@@ -1,6 +1,6 @@
-import { draws, suffixes } from "./calldata-calls.ts";
+import { draws, suffixes, withEther } from "./calldata-calls.ts";
 import { nearIds } from "./near-ids.ts";
-import { otherAdminCalls } from "./other-admin-calls.ts";
+import { formerAdminCalls, otherAdminCalls } from "./other-admin-calls.ts";
 import { batches, payments, repeatedPayments, transfers } from "./payment-calls.ts";
 import {
   adminCalls,
@@ -12,7 +12,7 @@ import {
   repetitions,
   revocations,
 } from "./program-calls.ts";
-import { claims, expiries, refunds, withdrawals } from "./purchase-calls.ts";
+import { claims, expiries, refunds, refundsWithEqualHashes, withdrawals } from "./purchase-calls.ts";
 import { sameSecond } from "./same-second-calls.ts";
 import { contractSigners, signatures, unknownPrograms } from "./signature-calls.ts";
 import type { TableCall } from "./table-call.ts";
@@ -35,6 +35,7 @@ export const table: readonly TableCall[] = [
   ...transfers,
   ...claims,
   ...refunds,
+  ...refundsWithEqualHashes,
   ...withdrawals,
   ...expiries,
   ...revocations,
@@ -48,6 +49,7 @@ export const table: readonly TableCall[] = [
   ...adminCalls,
   ...handovers,
   ...otherAdminCalls,
+  ...formerAdminCalls,
   ...openings,
   ...sameSecond,
   ...nearIds,
@@ -55,5 +57,6 @@ export const table: readonly TableCall[] = [
   ...unknownPrograms,
   ...contractSigners,
   ...suffixes,
+  ...withEther,
   ...draws,
 ];

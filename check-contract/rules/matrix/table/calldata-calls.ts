@@ -1,6 +1,7 @@
 import { concatHex, encodeFunctionData, type Hex, hexToBigInt, numberToHex, size, slice } from "viem";
 import { fundingSourceAbi } from "../../../../protocol/abi.generated.ts";
 import type { Call } from "../../../../protocol/call.ts";
+import { noReason } from "../../../fixture/revert-text.ts";
 import type { Scene } from "../scene.ts";
 import { actors, type Role } from "../values.ts";
 import { byEveryone, define, type Variant } from "./table-call.ts";
@@ -69,6 +70,21 @@ export const suffixes = define<Variant & { offsetAt?: number }>(
       ),
     ];
   }),
+);
+
+/** The calls with ETH. The interface names no error for it. */
+export const withEther = define<Variant>(
+  () => ({ [noReason]: true }),
+  Object.entries(validCalls).map(([name, { by, call, only = "offer, open", after, second }]) => ({
+    by,
+    call,
+    only,
+    ...(after === undefined ? {} : { after }),
+    ...(second === undefined ? {} : { second }),
+    name: `${name} with ETH`,
+    rule: "a call with ETH is refused",
+    value: 1n,
+  })),
 );
 
 const drawOf =

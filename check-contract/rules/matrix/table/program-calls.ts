@@ -3,6 +3,7 @@ import {
   acceptAdminCall,
   offerCall,
   openProgramCall,
+  type ProgramTerms,
   registerCall,
   revokeFundingCall,
   setBoundsCall,
@@ -218,37 +219,46 @@ export const handovers = define<Variant>(
   ],
 );
 
+const setBounds = (changes: (scene: Scene) => Partial<ProgramTerms>) => ({
+  call: (scene: Scene) => setBoundsCall(scene.registrar, scene.program, scene.terms(changes(scene))),
+});
+
 /** The calls of the admin. */
 export const adminCalls = define<Variant>(
   (_state, { by }) => ({ WrongCaller: by !== "admin" }),
   [
     ...byEveryone("setPaused false", setPaused(false)),
-    { ...setPaused(true), name: "setPaused true by the admin", by: "admin" },
-    {
-      call: ({ registrar, program, terms }: Scene) =>
-        setBoundsCall(registrar, program, terms({ commitmentSigner: zeroAddress })),
-      ignoresPurchase: true as const,
-      name: "setBounds without a commitment signer by the admin",
-      by: "admin",
-    },
+    ...byEveryone("setPaused true", setPaused(true)),
     ...byEveryone("transferAdmin", {
       call: ({ registrar, program, fixture }: Scene) =>
         transferAdminCall(registrar, program, fixture.address(actors.stranger)),
       ignoresPurchase: true as const,
     }),
     ...byEveryone("setBounds", {
-      call: ({ registrar, program, terms, fixture }: Scene) =>
-        setBoundsCall(
-          registrar,
-          program,
-          terms({
-            operator: fixture.address(actors.stranger),
-            commitmentSigner: fixture.address(actors.merchant),
-            bounds: { maxPurchase: 1n, openBudget: 2n, validUntil: 3 },
-          }),
-        ),
+      ...setBounds(({ fixture }) => ({
+        operator: fixture.address(actors.stranger),
+        commitmentSigner: fixture.address(actors.merchant),
+        bounds: { maxPurchase: 1n, openBudget: 2n, validUntil: 3 },
+      })),
       ignoresPurchase: true as const,
     }),
+    // A contract may check the caller for some values only.
+    ...[
+      {
+        name: "transferAdmin to nobody",
+        call: ({ registrar, program }: Scene) => transferAdminCall(registrar, program, zeroAddress),
+      },
+      { name: "setBounds to the same", ...setBounds(() => ({})) },
+      {
+        name: "setBounds to zero",
+        ...setBounds(() => ({ bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } })),
+      },
+      { name: "setBounds without an operator", ...setBounds(() => ({ operator: zeroAddress })) },
+      {
+        name: "setBounds without a commitment signer",
+        ...setBounds(() => ({ commitmentSigner: zeroAddress })),
+      },
+    ].flatMap(({ name, call }) => byEveryone(name, { call, only: "offer, open" as const })),
   ],
 );
 

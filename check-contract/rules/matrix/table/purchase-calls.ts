@@ -35,6 +35,12 @@ export const claims = define<Variant & { hash: Hex }>(
       second: ends.claim + 1,
     },
     { ...claimWith(zero), name: "claim with a zero hash" },
+    {
+      ...claimWith(hashId("claim")),
+      name: "claim with the purchase's id as its hash",
+      only: "offer, paid",
+      call: ({ registrar, purchase: { id } }) => claimCall(registrar, id, id),
+    },
   ],
 );
 
@@ -103,6 +109,21 @@ export const refunds = define<Refund>(
       },
     ].map((variant) => ({ ...variant, by: "operator" as const })),
   ],
+);
+
+/** The refunds of a claimed purchase with a decision hash that is another hash of the purchase too. */
+export const refundsWithEqualHashes = define<Variant>(
+  () => ({}),
+  [
+    {
+      name: "collectRefund with the claim's hash as the decision hash",
+      call: ({ registrar, other }: Scene) => collectRefundCall(registrar, other.id, 1n, hashId("claim")),
+    },
+    {
+      name: "collectRefund with the purchase's id as the decision hash",
+      call: ({ registrar, other }: Scene) => collectRefundCall(registrar, other.id, 1n, other.id),
+    },
+  ].map((variant) => ({ ...variant, by: "operator" as const, only: "offer, open" as const })),
 );
 
 const withdraw = { call: ({ registrar, purchase }: Scene) => withdrawOfferCall(registrar, purchase.id) };

@@ -6,7 +6,7 @@ import { hashId } from "../../../../protocol/values/id.ts";
 import { signDigest } from "../../../fixture/sign-digest.ts";
 import type { Scene } from "../scene.ts";
 import { forgedForms, type SignedMessage } from "../signature-forms.ts";
-import { askedByCode, keyWithCode, type SignerWithCode } from "../signers.ts";
+import { askedByCode, delegatingKey, keyWithCode, type SignerWithCode } from "../signers.ts";
 import { amounts, type Role } from "../values.ts";
 import { define, type Variant } from "./table-call.ts";
 
@@ -131,6 +131,10 @@ export const contractSigners = define(
         signDigest(digest, keyWithCode),
       ),
       withSigner("whose account has code", "65 zero bytes", zeroes),
+      withSigner("that delegates to code", "a signature of its key", ({ digest }) =>
+        signDigest(digest, delegatingKey),
+      ),
+      withSigner("that delegates to code and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that accepts every signature", "65 zero bytes", zeroes),
       withSigner("that accepts every signature", "an empty signature", () => "0x"),
       withSigner("that uses 200,000 gas and accepts every signature", "65 zero bytes", zeroes),

@@ -10,6 +10,8 @@ export interface TableCall {
   name: string;
   by: Role;
   call: (scene: Scene) => Call;
+  /** The ETH that is sent with it, in wei. */
+  value?: bigint;
   /** In seconds after the start; by default as soon as the state is reached. */
   second?: number;
   /** The change after the steps to the state, and before the call. */
