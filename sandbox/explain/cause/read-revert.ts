@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import { escapeControls } from "../../../server/lib/escape-controls.ts";
 import { sayWrong } from "../../../server/reverts/cause.ts";
-import { type ExplainedStep, explainedSteps, explainRevert } from "../../../server/reverts/explain-revert.ts";
+import { explainRevert } from "../../../server/reverts/explain-revert.ts";
 import type { Services } from "../../../server/services.ts";
 import type { Candidate } from "../candidates/candidate.ts";
 import type { Explanation } from "../explanation.ts";
@@ -15,20 +15,16 @@ import type { Explanation } from "../explanation.ts";
  */
 export async function readRevert(
   output: Hex,
-  candidate: Pick<Candidate, "use" | "about"> | undefined,
+  candidate: Pick<Candidate, "use" | "about"> | null,
   services: Services,
 ): Promise<Explanation["revert"]> {
   const revert = decodeRevert(output);
   if (revert === null) return null;
-  const step = candidate?.use.step ?? "";
-  if (candidate === undefined || !isExplained(step)) return { ...revert, meaning: null };
+  if (candidate === null) return { ...revert, meaning: null };
+  const { step } = candidate.use;
   const purchase = (await services.store.get("purchases", candidate.about))?.value ?? null;
   const { wrong, instead } = await explainRevert(revert, { step, purchase }, services);
   const meaning = instead === undefined ? sayWrong({ wrong }) : `${sayWrong({ wrong })} ${instead}`;
   // A reason is text of the contract.
   return { ...revert, meaning: escapeControls(meaning) };
-}
-
-function isExplained(step: string): step is ExplainedStep {
-  return explainedSteps.some((one) => one === step);
 }
