@@ -76,7 +76,7 @@ export async function explainTransaction(
   };
 }
 
-/** What a transaction did or a call would do, and the steps that it is compared with, the one that counts first. */
+/** A run of a transaction or a call, and the steps that it is compared with, the one that counts first. */
 interface Run {
   observed: ObservedTransaction;
   judged: readonly Judged[];

@@ -153,7 +153,7 @@ export function judge({
   mistake: SignatureMistake | undefined;
   /** The reason when the sandbox does not know what is signed. */
   unknown: string;
-  /** What is signed, and who signs it, in words. */
+  /** The signed object and its signer, in words. */
   known: { about: string; signedBy: string } | null;
   answer: ServiceAnswer | null;
   call?: CallExplanation | null;
