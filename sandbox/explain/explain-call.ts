@@ -11,8 +11,7 @@ import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates, requireNamed } from "./candidates/find-candidates.ts";
-import { readTrace } from "./execution/read-call-trace.ts";
-import { callTree, stateDiff, traceCall } from "./execution/tracers.ts";
+import { traceCall } from "./execution/call-trace.ts";
 import {
   byFailures,
   type ExplainOptions,
@@ -87,22 +86,20 @@ export async function explainCall(
   const call = readUnsentCall(unsent, services.deployment.chainId);
   const at = await services.chain.head();
   const time = Math.max(await services.chain.nextTime(), at.timestamp);
-  const [{ observed, reason }, tree, diff] = await Promise.all([
+  const [{ observed, reason }, traces] = await Promise.all([
     simulate(call, at, time, { services, client }),
-    traceCall(call, { at, time }, callTree, client),
-    traceCall(call, { at, time }, stateDiff, client),
+    traceCall(call, { at, time }, client),
   ]);
-  const trace = readTrace(tree);
   const named = id === undefined ? [] : [await requireNamed(id, observed, services)];
   if (expectation !== undefined) for (const candidate of named) candidate.expectation = expectation;
-  const candidates = named.length > 0 ? named : await findCandidates(observed, trace, services);
+  const candidates = named.length > 0 ? named : await findCandidates(observed, traces.trace, services);
   const judged = await Promise.all(
     candidates.map(async (candidate) => await judgeCall(candidate, observed, at, services)),
   );
   judged.sort(byFailures);
   const output = reason?.data ?? "0x";
   const failure = reason === null ? null : (describeRevert(output) ?? reason.message);
-  const run = { observed, judged, trace, diff, output, failure, isSimulated: true };
+  const run = { ...traces, observed, judged, output, failure, isSimulated: true };
   return {
     ...(await explainRun(run, sources)),
     not_checked: notChecked(judged[0]),

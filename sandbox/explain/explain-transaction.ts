@@ -19,9 +19,8 @@ import {
 import { compareCalls } from "./cause/compare-calls.ts";
 import { nameCauses, unknownTransaction } from "./cause/name-cause.ts";
 import { readRevert } from "./cause/read-revert.ts";
-import { readTrace, type TracedCall, viewTrace } from "./execution/read-call-trace.ts";
+import { type Traces, traceTransaction, viewTrace } from "./execution/call-trace.ts";
 import { type ChangeSources, readChanges } from "./execution/read-changes.ts";
-import { callTree, stateDiff, traceTransaction } from "./execution/tracers.ts";
 import type { CallExplanation, Explanation } from "./explanation.ts";
 
 /** A step that a transaction was compared with, and the result. */
@@ -54,12 +53,11 @@ export async function explainTransaction(
 ): Promise<Explanation> {
   const { services, client, refusals } = sources;
   const observed = await services.chain.observe(hash);
-  const [tree, diff, transaction] = await Promise.all([
-    observed.receipt === null ? null : traceTransaction(hash, callTree, client),
-    observed.receipt === null ? null : traceTransaction(hash, stateDiff, client),
+  const [traces, transaction] = await Promise.all([
+    observed.receipt === null ? { trace: null, diff: null } : traceTransaction(hash, client),
     viewTransaction(observed, client),
   ]);
-  const trace = readTrace(tree);
+  const { trace } = traces;
   const submission = await readRefusedSubmission(observed, id, refusals, services);
   const named =
     submission?.candidate ?? (id === undefined ? null : await requireNamed(id, observed, services));
@@ -67,7 +65,7 @@ export async function explainTransaction(
   const judged = await judgeAll(named, others, observed, services);
   const output = trace?.error === undefined ? "0x" : (trace.output ?? "0x");
   const failure = trace?.error === undefined ? null : (describeRevert(output) ?? trace.error);
-  const run = { observed, judged, trace, diff, output, failure, isSimulated: false };
+  const run = { ...traces, observed, judged, output, failure, isSimulated: false };
   return {
     ...(await explainRun(run, sources)),
     transaction_hash: hash,
@@ -77,12 +75,9 @@ export async function explainTransaction(
 }
 
 /** A run of a transaction or a call, and the steps that it is compared with, the one that counts first. */
-interface Run {
+interface Run extends Traces {
   observed: ObservedTransaction;
   judged: readonly Judged[];
-  trace: TracedCall | null;
-  /** The answer of the tracer {@link stateDiff}. */
-  diff: unknown;
   /** The data of a revert; `0x` without one. */
   output: Hex;
   /** The revert in words; null without one. */

@@ -12,7 +12,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { readCallTo } from "../address-book.ts";
 import { member } from "../cause/compare-calls.ts";
-import { allCalls, type TracedCall } from "../execution/read-call-trace.ts";
+import { allCalls, type TracedCall } from "../execution/call-trace.ts";
 import { type Candidate, candidateOf } from "./candidate.ts";
 
 /** One call that a transaction makes, itself or on its way, and the transaction's sender. */
