@@ -3,8 +3,12 @@ import type { BindingCheck, CheckName } from "../../protocol/binding/check-bindi
 import { decodeLog, isEvent } from "../../protocol/binding/match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
+import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { evaluateChecks } from "../../server/binding/require-bound.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { operations } from "../../server/operations.ts";
+import { sayWrong } from "../../server/reverts/cause.ts";
+import { explainRevert } from "../../server/reverts/explain-revert.ts";
 import type { Services } from "../../server/services.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
@@ -18,7 +22,6 @@ import {
 } from "./candidates/read-refused-submission.ts";
 import { compareCalls } from "./cause/compare-calls.ts";
 import { nameCauses, unknownTransaction } from "./cause/name-cause.ts";
-import { readRevert } from "./cause/read-revert.ts";
 import { type Traces, traceTransaction, viewTrace } from "./execution/call-trace.ts";
 import { type ChangeSources, readChanges } from "./execution/read-changes.ts";
 import type { CallExplanation, Explanation } from "./explanation.ts";
@@ -207,4 +210,26 @@ function viewLog(log: ObservedLog, { deployment }: Services): Explanation["logs"
       if (decoded !== null) return { ...shown, event: decoded.event, fields: decoded.fields };
     }
   return { ...shown, event: null, fields: { topics: [...log.topics], data: log.data } };
+}
+
+/**
+ * Decodes revert data, and says in words what it means for the step that the call was meant for.
+ *
+ * @returns null when there is no data.
+ * @example (await readRevert(output, candidate, services))?.meaning // "The purchase is fully paid."
+ */
+async function readRevert(
+  output: Hex,
+  candidate: Pick<Candidate, "use" | "about"> | null,
+  services: Services,
+): Promise<Explanation["revert"]> {
+  const revert = decodeRevert(output);
+  if (revert === null) return null;
+  if (candidate === null) return { ...revert, meaning: null };
+  const { step } = candidate.use;
+  const purchase = (await services.store.get("purchases", candidate.about))?.value ?? null;
+  const { wrong, instead } = await explainRevert(revert, { step, purchase }, services);
+  const meaning = instead === undefined ? sayWrong({ wrong }) : `${sayWrong({ wrong })} ${instead}`;
+  // A reason is text of the contract.
+  return { ...revert, meaning: escapeControls(meaning) };
 }

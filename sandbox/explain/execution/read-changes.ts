@@ -242,9 +242,8 @@ function tokenChanges(
   labels: AddressLabels,
 ): StateChanges["balances"] {
   return named.flatMap(({ address, before, after, parts: [part] }) => {
-    const [holder] = part?.keys ?? [];
-    if (!sameAddress(address, token.address) || part?.variable !== "_balances" || holder === undefined)
-      return [];
+    const [holder] = part?.name.startsWith("_balances[") === true ? part.keys : [];
+    if (!sameAddress(address, token.address) || holder === undefined) return [];
     const sides = { before: BigInt(before) & balanceBits, after: BigInt(after) & balanceBits };
     return sides.before === sides.after
       ? []
@@ -258,13 +257,12 @@ function viewBalance(
   { before, after }: { before: bigint; after: bigint },
   labels: AddressLabels,
 ): StateChanges["balances"][number] {
-  const [from, to, change] = [before, after, after - before].map(String);
   return {
     asset,
     address,
     name: labels.view(address).name,
-    before: `${from}`,
-    after: `${to}`,
-    change: `${change}`,
+    before: String(before),
+    after: String(after),
+    change: String(after - before),
   };
 }
