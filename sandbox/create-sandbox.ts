@@ -16,13 +16,15 @@ import { openCluster } from "./cluster/open-cluster.ts";
 import { openHosts, openListeners, urlsOf } from "./control/open-hosts.ts";
 import { type OpenedChain, openChain } from "./data-directory/open-chain.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory/open-data-directory.ts";
-import type { DecisionExplanation } from "./explain/decisions/decision-explanation.ts";
 import type { ExplainDecision } from "./explain/decisions/explain-decision.ts";
 import type { ExplainCall } from "./explain/explain.ts";
 import type { ExplainOptions } from "./explain/explain-transaction.ts";
 import type { CallExplanation, Explanation } from "./explain/explanation.ts";
 import type { ExplainTypedData } from "./explain/signatures/explain-typed-data.ts";
-import type { TypedDataExplanation } from "./explain/signatures/signature-explanation.ts";
+import type {
+  DecisionExplanation,
+  TypedDataExplanation,
+} from "./explain/signatures/signature-explanation.ts";
 import type { Explorer } from "./explorer/explorer.ts";
 import type { Faults } from "./faults/faults.ts";
 import type { Reviewer } from "./given/actors/reviewer.ts";

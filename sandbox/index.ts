@@ -5,7 +5,6 @@ export { AnvilError, type AnvilErrorCode } from "./chain/anvil/anvil-error.ts";
 export { ClockError } from "./chain/clock/duration.ts";
 export { GenesisError, type GenesisErrorCode } from "./chain/genesis/genesis-error.ts";
 export type { WalletName } from "./chain/genesis/roles.ts";
-export type { DecisionExplanation } from "./explain/decisions/decision-explanation.ts";
 export type { ExplainDecision } from "./explain/decisions/explain-decision.ts";
 export type { ExplainCall } from "./explain/explain.ts";
 export type { UnsentCall } from "./explain/explain-call.ts";
@@ -13,7 +12,10 @@ export type { ExplainOptions } from "./explain/explain-transaction.ts";
 export type { CallExplanation, Explanation } from "./explain/explanation.ts";
 export type { ExplainTypedData } from "./explain/signatures/explain-typed-data.ts";
 export type { SignatureMistake, SignatureMistakeName } from "./explain/signatures/mistakes.ts";
-export type { TypedDataExplanation } from "./explain/signatures/signature-explanation.ts";
+export type {
+  DecisionExplanation,
+  TypedDataExplanation,
+} from "./explain/signatures/signature-explanation.ts";
 export type { UnsignedTypedData } from "./explain/signatures/typed-data.ts";
 export type { Fault } from "./faults/fault.ts";
 export type { FaultIntent, FaultLayer } from "./faults/fault-matrix.ts";

@@ -1,12 +1,14 @@
 // The mutants of the contracts: every require and if-revert switched off, every comparison shifted, every modifier, event and assignment
-// removed, and the bugs of scripts/contract-bugs, which are planted by hand.
+// removed, and the bugs of scripts/contract-bugs, which are planted by hand, of kinds that no operator makes: under the rule which it breaks,
+// each has the lines that its source has exactly once, and those in their place. Those of check-contract.diff only check-contract must find:
+// the Solidity tests try these calls in the first state only, or in other ways.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import config from "../hardhat.config.ts";
-import { contractBugs } from "./contract-bugs/all.ts";
 import { quickOptimizer } from "./quick-optimizer.ts";
+import type { Mutant } from "./try-mutants.ts";
 
 /** The checkout. */
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -36,15 +38,12 @@ const OTHER_OPERATOR: Record<string, string> = {
   "++": "--",
 };
 
-/** One change of a source. */
-export interface ContractMutant {
+/** One change of a contract's source. */
+export interface ContractMutant extends Mutant {
   source: string;
   start: number;
   end: number;
   replacement: string;
-  description: string;
-  /** Whether it is one of those that are planted by hand. */
-  byHand: boolean;
 }
 
 interface AstNode {
@@ -207,14 +206,22 @@ function swapOperator(node: AstNode, left: AstNode, right: AstNode, { text, add 
 }
 
 /** Returns the bugs that are planted in a source by hand. */
-export function bugsOf(source: string, bugs = contractBugs): ContractMutant[] {
+export function bugsOf(source: string, file: "all-tests" | "check-contract"): ContractMutant[] {
   const text = readFileSync(join(ROOT, pathOf(source)), "utf8");
-  return (bugs[source] ?? []).map(({ rule, find, replace }) => {
+  const bugs = readFileSync(join(ROOT, "scripts", "contract-bugs", `${file}.diff`), "utf8");
+  const [, ...hunks] = (bugs.split(/^--- /m).find((part) => part.startsWith(`${source}.sol\n`)) ?? "").split(
+    /\n?^@@ /m,
+  );
+  return hunks.map((hunk) => {
+    const [rule = "", ...lines] = hunk.trimEnd().split("\n");
+    const [find = "", replacement = ""] = ["-", "+"].map((sign) =>
+      lines.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : [])).join("\n"),
+    );
     if (text.split(find).length !== 2)
       throw new Error(`${pathOf(source)} must have once ${JSON.stringify(find)}, to break the rule: ${rule}`);
     const start = Buffer.byteLength(text.slice(0, text.indexOf(find)));
     const end = start + Buffer.byteLength(find);
-    return { source, start, end, replacement: replace, description: `${source}: ${rule}`, byHand: true };
+    return { source, start, end, replacement, description: `${source}: ${rule}`, byHand: true };
   });
 }
 

@@ -1,22 +1,10 @@
 // Breaks the contracts in one place at a time and asks the Solidity tests whether they notice: every require and
-// if-revert switched off, every comparison shifted, every modifier, event and assignment removed. A mutant that no test kills
-// must be named in contracts/mutants-allowed.json with the reason why no test could notice; any other survivor fails the run. The bugs of
-// scripts/contract-bugs, which are planted by hand, are tried as well.
+// if-revert switched off, every comparison shifted, every modifier, event and assignment removed, and the bugs of scripts/contract-bugs,
+// which are planted by hand. A mutant that no test kills fails the run.
 //
 // A mutant is compiled alone, with few optimizations, and put into a copy of the artifacts under cache/; the tests deploy from
-// artifacts, so nothing else is compiled again. Two are tried at a time, each in a copy of its own. `--only "one text|another"` runs the
-// mutants whose description contains one of the texts; `--list` runs none.
-import { fork } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+// artifacts, so nothing else is compiled again. Each of those that are tried at a time has a copy of its own.
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
@@ -31,18 +19,11 @@ import {
   pathOf,
   ROOT,
 } from "./contract-mutants.ts";
+import { atOnce, chooseMutants, forkTrier, judgeMutants, tryMutants, type Verdict } from "./try-mutants.ts";
 
 const WORKSPACES = join(ROOT, "cache", "mutation");
-/** The number of mutants that are tried at one time. */
-const AT_ONCE = 2;
-const ALLOWED = join(ROOT, "contracts", "mutants-allowed.json");
 
 const DEPLOYED = ["FundingSource", "PurchaseRegistrar", "TestUSDC"];
-
-interface Verdict {
-  outcome: "killed" | "survived" | "invalid";
-  tests: string[];
-}
 
 // Trying one mutant
 
@@ -91,12 +72,13 @@ async function worker(workspace: string): Promise<void> {
     const mutated = mutatedSource(mutant);
     const carriers = CARRIERS[mutant.source] ?? [];
     const kept = carriers.map((name) => readFileSync(artifactPath(name), "utf8"));
-    if (!install(carriers, { [pathOf(mutant.source)]: mutated })) return { outcome: "invalid", tests: [] };
+    if (!install(carriers, { [pathOf(mutant.source)]: mutated }))
+      return { outcome: "does not compile", by: null };
     try {
       // The contract's own unit tests find nearly everything and take a second.
       const failing = await run(unitTestsOf(workspace, mutant.source), "mutants");
-      const tests = failing.length > 0 ? failing : await run([], "default");
-      return { outcome: tests.length > 0 ? "killed" : "survived", tests };
+      const [by = null] = failing.length > 0 ? failing : await run([], "default");
+      return { outcome: by === null ? "survived" : "found", by };
     } finally {
       for (const [index, name] of carriers.entries()) writeFileSync(artifactPath(name), kept[index] ?? "");
     }
@@ -105,17 +87,14 @@ async function worker(workspace: string): Promise<void> {
   if (!install(DEPLOYED, {})) throw new Error("the unbroken contracts do not compile");
   const unbroken = await run([], "default");
   if (unbroken.length > 0) throw new Error(`the unbroken contracts fail: ${unbroken.join(", ")}`);
-  process.on("message", async (mutant: ContractMutant) => {
-    process.send?.(await judge(mutant));
-  });
-  process.send?.("ready");
+  judgeMutants(judge);
 }
 
 // All of them
 
 /** A copy of the contracts and their artifacts for each worker. */
 async function makeWorkspaces(): Promise<string[]> {
-  const folders = Array.from({ length: AT_ONCE }, (_, index) => join(WORKSPACES, String(index)));
+  const folders = Array.from({ length: atOnce }, (_, index) => join(WORKSPACES, String(index)));
   const [first = "", ...others] = folders;
   rmSync(WORKSPACES, { recursive: true, force: true });
   mkdirSync(first, { recursive: true });
@@ -128,91 +107,17 @@ async function makeWorkspaces(): Promise<string[]> {
   return folders;
 }
 
-/** Starts a worker in its copy; asked for a mutant, it answers with the verdict. */
-async function startWorker(workspace: string) {
-  const child = fork(fileURLToPath(import.meta.url), ["--worker", workspace], {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  const answer = () =>
-    new Promise<unknown>((resolve, reject) => {
-      const gone = () => reject(new Error("the worker ended before its answer"));
-      child.once("exit", gone);
-      child.once("message", (message) => {
-        child.off("exit", gone);
-        resolve(message);
-      });
-    });
-  await answer();
-  return {
-    async judge(mutant: ContractMutant): Promise<Verdict> {
-      child.send(mutant);
-      return (await answer()) as Verdict;
-    },
-    end: () => child.kill(),
-  };
-}
-
-async function judgeAll(mutants: readonly ContractMutant[]): Promise<Map<ContractMutant, Verdict>> {
-  const waiting = [...mutants];
-  const verdicts = new Map<ContractMutant, Verdict>();
-  const judgeInTurn = async (workspace: string) => {
-    const { judge, end } = await startWorker(workspace);
-    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      const started = performance.now();
-      const verdict = await judge(mutant);
-      verdicts.set(mutant, verdict);
-      const { outcome, tests } = verdict;
-      const more = tests.length > 1 ? ` and ${tests.length - 1} more` : "";
-      const by = tests.length > 0 ? ` by ${tests[0]}${more}` : "";
-      const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      console.log(
-        `${verdicts.size}/${mutants.length} ${outcome}${by} in ${seconds} s: ${mutant.description}`,
-      );
-    }
-    end();
-  };
-  await Promise.all((await makeWorkspaces()).map(judgeInTurn));
-  return verdicts;
-}
-
-function report(verdicts: ReadonlyMap<ContractMutant, Verdict>, { whole }: { whole: boolean }): void {
-  const allowed = existsSync(ALLOWED)
-    ? (JSON.parse(readFileSync(ALLOWED, "utf8")) as Record<string, string>)
-    : {};
-  const counts = { killed: 0, survived: 0, invalid: 0 };
-  const failures: string[] = [];
-  const explained = new Set<string>();
-  for (const [{ description, byHand }, { outcome }] of verdicts) {
-    counts[outcome] += 1;
-    if (outcome === "survived" && description in allowed) explained.add(description);
-    else if (outcome === "survived") failures.push(`SURVIVED:  ${description}`);
-    else if (outcome === "invalid" && byHand) failures.push(`does not compile: ${description}`);
-  }
-  console.log(
-    `\n${counts.killed} killed, ${counts.survived} survived (${explained.size} explained), ${counts.invalid} do not compile.`,
-  );
-  for (const description of explained)
-    console.log(`  explained: ${description}\n    ${allowed[description]}`);
-  const outdated = whole ? Object.keys(allowed).filter((description) => !explained.has(description)) : [];
-  for (const description of outdated)
-    failures.push(`no longer a survivor, remove from mutants-allowed.json: ${description}`);
-  for (const failure of failures) console.log(`  ${failure}`);
-  if (failures.length > 0) process.exitCode = 1;
-}
-
-async function main(): Promise<void> {
-  const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
-  const parts = only?.split("|") ?? [""];
-  const mutants = Object.keys(CARRIERS)
-    .flatMap((source) => [...mutantsOf(source), ...bugsOf(source)])
-    .filter(({ description }) => parts.some((part) => description.includes(part)));
-  if (process.argv.includes("--list")) {
-    for (const { description } of mutants) console.log(description);
-    console.log(`${mutants.length} mutants`);
-    return;
-  }
-  report(await judgeAll(mutants), { whole: only === undefined });
-}
-
 const [, , mode, workspace] = process.argv;
-await (mode === "--worker" && workspace !== undefined ? worker(workspace) : main());
+if (mode === "--worker" && workspace !== undefined) await worker(workspace);
+else {
+  const mutants = Object.keys(CARRIERS).flatMap((source) => [
+    ...mutantsOf(source),
+    ...bugsOf(source, "all-tests"),
+  ]);
+  const chosen = chooseMutants(mutants);
+  if (chosen !== null) {
+    const folders = await makeWorkspaces();
+    const script = fileURLToPath(import.meta.url);
+    await tryMutants(chosen, async (index) => await forkTrier(script, ["--worker", `${folders[index]}`]));
+  }
+}

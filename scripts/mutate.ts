@@ -3,13 +3,9 @@
 //
 // The list is made by hand. Stryker (10.1.1) does not serve here: it needs an API that TypeScript 7 does not have, and it took six minutes
 // for 130 lines.
-//
-// `--only "one text|another"` plants the bugs whose subject, rule or export contains one of the texts; `--sample 15` plants some from all
-// over the list, the same each time; `--list` plants none.
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import {
   createVitest,
   type TestCase,
@@ -28,6 +24,7 @@ import { relayer } from "./mutate/bugs/relayer.ts";
 import { signatures } from "./mutate/bugs/signatures.ts";
 import { store } from "./mutate/bugs/store.ts";
 import { type Planted, plant, readSources } from "./mutate/plant.ts";
+import { atOnce, chooseMutants, type Mutant, type Trier, tryMutants } from "./try-mutants.ts";
 
 /** The result of a run. */
 interface TestRun {
@@ -132,43 +129,21 @@ const bugs: { readonly [subject: string]: readonly Bug[] } = {
   access,
 };
 
-/** The number of bugs that are tried at one time. */
-const atOnce = 2;
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-type Named = Bug & { subject: string };
+type PlantedBug = Bug & Mutant;
 
-const { values } = parseArgs({
-  options: {
-    only: { type: "string" },
-    sample: { type: "string" },
-    list: { type: "boolean", default: false },
-  },
-});
-const all = Object.entries(bugs).flatMap(([subject, list]) => list.map((bug) => ({ subject, ...bug })));
+const all = Object.entries(bugs).flatMap(([subject, list]) =>
+  list.map(
+    (bug): PlantedBug => ({ ...bug, description: `${subject}: ${bug.rule} (${bug.of})`, byHand: true }),
+  ),
+);
 const sources = readSources(root);
 for (const bug of all) plant(bug, sources);
-const chosen = choose(all, values);
-if (values.list) {
-  for (const { subject, rule, of } of chosen) console.log(`${subject}: ${rule} (${of})`);
-  console.log(`${chosen.length} bugs`);
-} else {
-  await requireUnbroken(all, chosen);
-  const survivors = await tryAll(chosen);
-  console.log(`\n${chosen.length - survivors.length} killed, ${survivors.length} survived.`);
-  for (const { rule, of, tests } of survivors)
-    console.log(`  SURVIVED: ${rule}\n    ${of}, not noticed by ${tests}`);
-  // vitest has set it for the tests that failed, as they should.
-  process.exitCode = survivors.length > 0 ? 1 : 0;
-}
-
-function choose(from: readonly Named[], { only, sample }: { only?: string; sample?: string }): Named[] {
-  const parts = only?.split("|") ?? [""];
-  const found = from.filter(({ subject, rule, of }) =>
-    parts.some((part) => [subject, rule, of].some((text) => text.includes(part))),
-  );
-  const step = Math.max(1, found.length / Number(sample ?? found.length));
-  return found.filter((_, index) => Math.floor(index % step) === 0);
+const chosen = chooseMutants(all);
+if (chosen !== null) {
+  await requireUnbroken(all, chosen.chosen);
+  await tryMutants(chosen, openTrier);
 }
 
 /** The tests must pass without a bug, or every bug would seem to be noticed. Also finds the tests of the bugs that are not tried. */
@@ -183,26 +158,16 @@ async function requireUnbroken(everyBug: readonly Bug[], planned: readonly Bug[]
     throw new Error(`A test fails without a bug:\n${[...failed, ...broken].join("\n")}`);
 }
 
-/** @returns the bugs that no test has noticed. */
-async function tryAll(planned: readonly Bug[]): Promise<Bug[]> {
-  const waiting = [...planned];
-  const survivors: Bug[] = [];
-  let tried = 0;
-  const tryInTurn = async () => {
-    const runner = await TestRunner.open(root, { maxWorkers: 1, bail: 1 });
-    for (let bug = waiting.shift(); bug !== undefined; bug = waiting.shift()) {
-      const started = performance.now();
+async function openTrier(): Promise<Trier<PlantedBug>> {
+  const runner = await TestRunner.open(root, { maxWorkers: 1, bail: 1 });
+  return {
+    async judge(bug) {
       const { failed, broken, passed } = await runner.run(await runner.find([bug]), plant(bug, sources));
-      if (failed.length === 0) survivors.push(bug);
+      const [by] = failed;
+      if (by !== undefined) return { outcome: "found", by };
       const ran = broken[0] ?? (passed === 0 ? "no test has this name" : "the tests pass");
-      const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-      tried += 1;
-      console.log(
-        `${tried}/${planned.length} in ${seconds} s: ${bug.rule}\n    ${failed[0] ?? `SURVIVED: ${ran}`}`,
-      );
-    }
-    await runner.close();
+      return { outcome: "survived", by: `${bug.tests}: ${ran}` };
+    },
+    close: async () => await runner.close(),
   };
-  await Promise.all(Array.from({ length: atOnce }, tryInTurn));
-  return survivors;
 }

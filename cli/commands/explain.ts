@@ -99,7 +99,7 @@ async function askTypedData(body: object, dataDir: string, color: boolean) {
 
 async function askDecision(body: object, dataDir: string, color: boolean) {
   const { decisionExplanationSchema } = await import(
-    "../../sandbox/explain/decisions/decision-explanation.ts"
+    "../../sandbox/explain/signatures/signature-explanation.ts"
   );
   const { renderDecisionExplanation } = await import("../../testkit/explanations/render-signature.ts");
   const answer = decisionExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));

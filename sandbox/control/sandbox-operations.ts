@@ -7,13 +7,15 @@ import {
   signatureSchema,
   weiSchema,
 } from "../../server/http/schemas/primitives.ts";
-import { decisionExplanationSchema } from "../explain/decisions/decision-explanation.ts";
 import type { ExplainDecision } from "../explain/decisions/explain-decision.ts";
-import { givenDecisionSchema } from "../explain/decisions/known-decision.ts";
+import { givenDecisionSchema } from "../explain/decisions/explain-decision.ts";
 import type { UnsentCall } from "../explain/explain-call.ts";
 import { callExplanationSchema, explanationSchema } from "../explain/explanation.ts";
 import type { ExplainTypedData } from "../explain/signatures/explain-typed-data.ts";
-import { typedDataExplanationSchema } from "../explain/signatures/signature-explanation.ts";
+import {
+  decisionExplanationSchema,
+  typedDataExplanationSchema,
+} from "../explain/signatures/signature-explanation.ts";
 import { givenTypedDataSchema } from "../explain/signatures/typed-data.ts";
 import { urlsSchema } from "../explorer/views.ts";
 import { faultSchema } from "../faults/fault.ts";

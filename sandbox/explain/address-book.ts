@@ -1,5 +1,7 @@
-import type { Abi, Address } from "viem";
+import type { Abi, Address, Hex } from "viem";
 import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import type { DecodedCall } from "../../protocol/call.ts";
+import { readCall } from "../../protocol/read-call.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import type { Deployment } from "../../server/chain/deployment.ts";
 
@@ -33,9 +35,13 @@ export function labelOf(deployment: Deployment, address: Address | null): string
   return contractAt(deployment, address)?.name ?? unknownAddress;
 }
 
-/** Returns the ABIs to read a call of an address by: its own first, then those of the other contracts, whose function can have been sent there. */
-export function abisFor(deployment: Deployment, address: Address | null): Abi[] {
+/** Reads the call of an address by its own ABI, then by those of the other contracts, whose function can have been sent there. */
+export function readCallTo(address: Address | null, data: Hex, deployment: Deployment): DecodedCall | null {
   const known = contractsOf(deployment);
   const own = known.filter((contract) => sameAddress(contract.address, address));
-  return [...own, ...known.filter((contract) => !own.includes(contract))].map(({ abi }) => abi);
+  for (const { abi } of [...own, ...known]) {
+    const read = readCall(abi, data);
+    if (read !== null) return read;
+  }
+  return null;
 }

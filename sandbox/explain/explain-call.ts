@@ -1,32 +1,27 @@
 import { type Address, BaseError, type Hex, isHex, keccak256, maxUint256, zeroHash } from "viem";
 import { z } from "zod";
-import { type BindingReport, type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
+import { type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
 import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { Expectation } from "../../server/binding/expectations.ts";
 import type { BlockPoint } from "../../server/chain/chain-reader.ts";
-import { check } from "../../server/http/request/validate.ts";
 import { addressSchema } from "../../server/http/schemas/primitives.ts";
 import type { Services } from "../../server/services.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
-import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import { showValue } from "../lib/errors/show-value.ts";
 import type { Candidate } from "./candidates/candidate.ts";
-import { findCandidates } from "./candidates/find-candidates.ts";
-import { nameCauses } from "./cause/name-cause.ts";
-import { readRevert } from "./cause/read-revert.ts";
-import { readTrace, viewTrace } from "./execution/read-call-trace.ts";
-import { readChanges } from "./execution/read-changes.ts";
-import { callTree, stateDiff, traceCall } from "./execution/tracers.ts";
+import { findCandidates, requireNamed } from "./candidates/find-candidates.ts";
+import { traceCall } from "./execution/call-trace.ts";
 import {
+  byFailures,
   type ExplainOptions,
   type ExplainSources,
-  requireNamed,
-  viewCall,
-  viewLog,
+  explainRun,
+  type Judged,
+  judgedBy,
 } from "./explain-transaction.ts";
 import type { CallExplanation } from "./explanation.ts";
+import { readOption, wrongOption } from "./read-option.ts";
 
 /** A call that a wallet has not sent yet. */
 export interface UnsentCall {
@@ -88,79 +83,39 @@ export async function explainCall(
   expectation?: Expectation,
 ): Promise<CallExplanation> {
   const { services, client } = sources;
-  const call = parseCall(unsent, services.deployment.chainId);
+  const call = readUnsentCall(unsent, services.deployment.chainId);
   const at = await services.chain.head();
   const time = Math.max(await services.chain.nextTime(), at.timestamp);
-  const [{ observed, reason }, tree, diff] = await Promise.all([
+  const [{ observed, reason }, traces] = await Promise.all([
     simulate(call, at, time, { services, client }),
-    traceCall(call, { at, time }, callTree, client),
-    traceCall(call, { at, time }, stateDiff, client),
+    traceCall(call, { at, time }, client),
   ]);
-  const traced = readTrace(tree);
   const named = id === undefined ? [] : [await requireNamed(id, observed, services)];
   if (expectation !== undefined) for (const candidate of named) candidate.expectation = expectation;
-  const candidates = named.length > 0 ? named : await findCandidates(observed, traced, services);
+  const candidates = named.length > 0 ? named : await findCandidates(observed, traces.trace, services);
   const judged = await Promise.all(
     candidates.map(async (candidate) => await judgeCall(candidate, observed, at, services)),
   );
-  judged.sort((left, right) => failedOf(left).length - failedOf(right).length);
-  const [closest] = judged;
-  const checks = closest?.report.checks ?? [];
-  const decoded = closest === undefined ? null : viewCall(observed, closest, services);
-  const accepted = closest?.report.accepted ?? false;
+  judged.sort(byFailures);
   const output = reason?.data ?? "0x";
   const failure = reason === null ? null : (describeRevert(output) ?? reason.message);
-  const causes =
-    closest === undefined
-      ? [revertsAlone(failure) ?? strangeCall]
-      : nameCauses({ checks, call: decoded, failure, isSimulated: true });
+  const run = { ...traces, observed, judged, output, failure, isSimulated: true };
   return {
-    cause: causes[0] ?? `It would be accepted as ${closest?.use.step} of ${closest?.about}.`,
-    causes,
-    accepted,
-    step: closest?.use.step ?? null,
-    subject: closest?.about ?? null,
-    checks,
-    not_checked: closest?.unknown ?? [...minedChecks],
-    call: decoded,
-    logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
-    revert: await readRevert(output, closest, services),
-    trace: traced === null ? null : viewTrace(traced, services.deployment),
-    changes: await readChanges(diff, observed, traced, sources),
-    compared: judged.map((one) => ({
-      step: one.use.step,
-      subject: one.about,
-      accepted: one.report.accepted,
-      failed: failedOf(one),
-    })),
+    ...(await explainRun(run, sources)),
+    not_checked: notChecked(judged[0]),
     simulated: { block_number: at.number, at: toTimestamp(time) },
   };
 }
 
-const strangeCall =
-  "It does not involve a merchant or a purchase of this sandbox, and its sender is not the buyer of a purchase.";
-
-function revertsAlone(failure: string | null): string | null {
-  return failure === null ? null : `It would revert: ${failure}.`;
-}
-
-function parseCall(value: unknown, chainId: number): CheckedCall {
-  const { data, errors } = check(callSchema, value, "");
-  if (data !== null && (data.chain_id ?? chainId) !== chainId)
-    throw new SandboxError(
-      "argument_invalid",
-      `The option call is wrong: chain_id is ${data.chain_id}, and the sandbox's chain is ${chainId}. Build the transaction for that chain.`,
-    );
-  if (data !== null) return data;
-  const [first] = errors;
-  const field = first?.pointer.slice(1) ?? "";
-  const wrong =
-    field === ""
-      ? `The option call is ${showValue(value)}`
-      : `The option call is wrong: ${field} ${first?.detail.split(";")[0] ?? ""}`;
-  throw new SandboxError(
-    "argument_invalid",
-    `${wrong}. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.`,
+/** Reads a call. @throws SandboxError argument_invalid when it is malformed, or for another chain. */
+function readUnsentCall(value: unknown, chainId: number): CheckedCall {
+  const remedy = "Pass {from, to, data, value?}: addresses, calldata in hex, and wei.";
+  const call = readOption("call", callSchema, value, remedy);
+  if ((call.chain_id ?? chainId) === chainId) return call;
+  throw wrongOption(
+    "call",
+    `is wrong: chain_id is ${call.chain_id}, and the sandbox's chain is ${chainId}`,
+    "Build the transaction for that chain.",
   );
 }
 
@@ -182,20 +137,16 @@ async function simulate(
     client.getCode({ address: to, blockNumber: BigInt(at.number) }),
     run({ from, to, data, value }, at, time, client),
   ]);
+  const mined = { blockNumber: number, blockHash: zeroHash };
   const logs = outcome.logs.map(
     ({ address, topics, data: content }, logIndex): ObservedLog => ({
-      address,
-      topics,
-      data: content,
-      logIndex,
-      blockNumber: number,
-      blockHash: zeroHash,
+      ...{ address, topics, data: content, logIndex },
+      ...mined,
       transactionHash: zeroHash,
       removed: false,
     }),
   );
   const { reason } = outcome;
-  const mined = { blockNumber: number, blockHash: zeroHash };
   const observed: ObservedTransaction = {
     hash: zeroHash,
     chain,
@@ -242,29 +193,25 @@ async function run(
   }
 }
 
-interface JudgedCall extends Candidate {
-  report: BindingReport;
-  unknown: CheckName[];
-}
-
 /** Evaluates the checks that are known before a transaction is sent. */
 async function judgeCall(
   candidate: Candidate,
   observed: ObservedTransaction,
   at: BlockPoint,
   services: Services,
-): Promise<JudgedCall> {
-  const { expectation, use } = candidate;
+): Promise<Judged> {
+  const { expectation } = candidate;
   const walletCode = await services.chain.walletCode(expectation.wallet, at);
   const { checks } = checkBinding(observed, { ...expectation, walletCode, usedBy: null });
-  const unknown: CheckName[] = [
-    ...minedChecks,
-    ...(stepsAfterwards.includes(use.step) ? [] : (["purchase"] as const)),
-  ];
-  const known = checks.filter(({ name }) => !unknown.includes(name));
-  return { ...candidate, report: { accepted: known.every(({ ok }) => ok), checks: known }, unknown };
+  const unknown = notChecked(candidate);
+  return judgedBy(
+    checks.filter(({ name }) => !unknown.includes(name)),
+    candidate,
+  );
 }
 
-function failedOf({ report }: JudgedCall): CheckName[] {
-  return report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+/** Returns the checks that are not known before the call is sent. */
+function notChecked(candidate: Candidate | undefined): CheckName[] {
+  const isWritten = candidate !== undefined && !stepsAfterwards.includes(candidate.use.step);
+  return isWritten ? [...minedChecks, "purchase"] : [...minedChecks];
 }

@@ -1,18 +1,20 @@
 import { getAddress, type Hex } from "viem";
-import type { BindingReport } from "../../protocol/binding/check-binding.ts";
+import type { BindingCheck, CheckName } from "../../protocol/binding/check-binding.ts";
 import { decodeLog, isEvent } from "../../protocol/binding/match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
+import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { evaluateChecks } from "../../server/binding/require-bound.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { operations } from "../../server/operations.ts";
+import { sayWrong } from "../../server/reverts/cause.ts";
+import { explainRevert } from "../../server/reverts/explain-revert.ts";
 import type { Services } from "../../server/services.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
-import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import { showValue } from "../lib/errors/show-value.ts";
 import { contractsOf, labelOf } from "./address-book.ts";
 import type { Candidate } from "./candidates/candidate.ts";
-import { findCandidates, findNamedCandidate } from "./candidates/find-candidates.ts";
+import { findCandidates, requireNamed } from "./candidates/find-candidates.ts";
 import {
   type ReadRefusals,
   type RefusedSubmission,
@@ -20,16 +22,14 @@ import {
 } from "./candidates/read-refused-submission.ts";
 import { compareCalls } from "./cause/compare-calls.ts";
 import { nameCauses, unknownTransaction } from "./cause/name-cause.ts";
-import { readRevert } from "./cause/read-revert.ts";
-import { readTrace, viewTrace } from "./execution/read-call-trace.ts";
+import { type Traces, traceTransaction, viewTrace } from "./execution/call-trace.ts";
 import { type ChangeSources, readChanges } from "./execution/read-changes.ts";
-import { callTree, stateDiff, traceTransaction } from "./execution/tracers.ts";
-import type { Explanation } from "./explanation.ts";
+import type { CallExplanation, Explanation } from "./explanation.ts";
 
 /** A step that a transaction was compared with, and the result. */
-interface Judged extends Candidate {
-  report: BindingReport;
-  failed: number;
+export interface Judged extends Candidate {
+  checks: BindingCheck[];
+  failed: CheckName[];
 }
 
 /** The sources that an explanation is made from. */
@@ -56,44 +56,84 @@ export async function explainTransaction(
 ): Promise<Explanation> {
   const { services, client, refusals } = sources;
   const observed = await services.chain.observe(hash);
-  const [tree, diff, transaction] = await Promise.all([
-    observed.receipt === null ? null : traceTransaction(hash, callTree, client),
-    observed.receipt === null ? null : traceTransaction(hash, stateDiff, client),
+  const [traces, transaction] = await Promise.all([
+    observed.receipt === null ? { trace: null, diff: null } : traceTransaction(hash, client),
     viewTransaction(observed, client),
   ]);
-  const traced = readTrace(tree);
+  const { trace } = traces;
   const submission = await readRefusedSubmission(observed, id, refusals, services);
   const named =
     submission?.candidate ?? (id === undefined ? null : await requireNamed(id, observed, services));
-  const others = await findCandidates(observed, traced, services);
+  const others = await findCandidates(observed, trace, services);
   const judged = await judgeAll(named, others, observed, services);
-  const [closest] = judged;
-  const call = closest === undefined ? null : viewCall(observed, closest, services);
-  const checks = closest?.report.checks ?? [];
-  const failure = traced?.error === undefined ? null : (describeRevert(traced.output) ?? traced.error);
-  const causes = closest === undefined ? [strange(observed)] : nameCauses({ checks, call, failure });
+  const output = trace?.error === undefined ? "0x" : (trace.output ?? "0x");
+  const failure = trace?.error === undefined ? null : (describeRevert(output) ?? trace.error);
+  const run = { ...traces, observed, judged, output, failure, isSimulated: false };
   return {
-    cause: causes[0] ?? `It is accepted as ${closest?.use.step} of ${closest?.about}.`,
-    causes,
+    ...(await explainRun(run, sources)),
     transaction_hash: hash,
     transaction,
-    accepted: closest?.report.accepted ?? false,
-    step: closest?.use.step ?? null,
-    subject: closest?.about ?? null,
     submission: submission === null ? null : viewSubmission(submission.refusal),
+  };
+}
+
+/** A run of a transaction or a call, and the steps that it is compared with, the one that counts first. */
+interface Run extends Traces {
+  observed: ObservedTransaction;
+  judged: readonly Judged[];
+  /** The data of a revert; `0x` without one. */
+  output: Hex;
+  /** The revert in words; null without one. */
+  failure: string | null;
+  isSimulated: boolean;
+}
+
+/** Explains what the transaction of a hash and a simulated call have in common. */
+export async function explainRun(
+  { observed, judged, trace, diff, output, failure, isSimulated }: Run,
+  sources: ExplainSources,
+): Promise<Omit<CallExplanation, "not_checked" | "simulated">> {
+  const { services } = sources;
+  const { deployment } = services;
+  const { envelope, receipt } = observed;
+  const [closest = null] = judged;
+  const call =
+    closest === null || envelope === null
+      ? null
+      : compareCalls(closest.expectation.call, { to: envelope.to, data: envelope.input }, deployment);
+  const { checks = [], use: { step } = { step: null }, about: subject = null } = closest ?? {};
+  const facts = { checks, call, failure, isSimulated };
+  const causes = closest === null ? [nameStrange(envelope === null, facts)] : nameCauses(facts);
+  return {
+    cause: causes[0] ?? `It ${isSimulated ? "would be" : "is"} accepted as ${step} of ${subject}.`,
+    causes,
+    accepted: closest?.failed.length === 0,
+    step,
+    subject,
     checks,
     call,
-    logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
-    revert: await readRevert(traced?.error === undefined ? "0x" : (traced.output ?? "0x"), closest, services),
-    trace: traced === null ? null : viewTrace(traced, services.deployment),
-    changes: await readChanges(diff, observed, traced, sources),
-    compared: judged.map((one) => ({
-      step: one.use.step,
-      subject: one.about,
-      accepted: one.report.accepted,
-      failed: one.report.checks.filter(({ ok }) => !ok).map(({ name }) => name),
+    logs: (receipt?.logs ?? []).map((log) => viewLog(log, services)),
+    revert: await readRevert(output, closest, services),
+    trace: trace === null ? null : viewTrace(trace, deployment),
+    changes: await readChanges(diff, observed, trace, sources),
+    compared: judged.map(({ use, about, failed }) => ({
+      step: use.step,
+      subject: about,
+      accepted: failed.length === 0,
+      failed,
     })),
   };
+}
+
+/** Returns the reason why there was nothing to compare a transaction with. */
+function nameStrange(
+  isUnknown: boolean,
+  { failure, isSimulated }: Pick<Run, "failure" | "isSimulated">,
+): string {
+  if (isUnknown) return unknownTransaction;
+  return isSimulated && failure !== null
+    ? `It would revert: ${failure}.`
+    : "It does not involve a merchant or a purchase of this sandbox, and its sender is not the buyer of a purchase.";
 }
 
 /** The transaction itself; null when the chain does not know its hash. */
@@ -123,33 +163,25 @@ async function judgeAll(
   observed: ObservedTransaction,
   services: Services,
 ): Promise<Judged[]> {
-  const judgeOne = async (candidate: Candidate): Promise<Judged> => {
-    const report = await evaluateChecks(observed, candidate.expectation, candidate.use, services);
-    return { ...candidate, report, failed: report.checks.filter(({ ok }) => !ok).length };
+  const judgeOne = async (candidate: Candidate) => {
+    const { checks } = await evaluateChecks(observed, candidate.expectation, candidate.use, services);
+    return judgedBy(checks, candidate);
   };
   const isNamed = ({ use, about }: Candidate) => use.step === named?.use.step && about === named.about;
   const judged: Judged[] = [];
   for (const candidate of others) if (!isNamed(candidate)) judged.push(await judgeOne(candidate));
-  judged.sort((left, right) => left.failed - right.failed);
+  judged.sort(byFailures);
   return named === null ? judged : [await judgeOne(named), ...judged];
 }
 
-/**
- * Builds the candidate for the merchant or purchase that the caller names.
- *
- * @throws SandboxError argument_invalid when none has this id.
- */
-export async function requireNamed(
-  id: string,
-  observed: ObservedTransaction,
-  services: Services,
-): Promise<Candidate> {
-  const candidate = await findNamedCandidate(id, observed, services);
-  if (candidate !== null) return candidate;
-  throw new SandboxError(
-    "argument_invalid",
-    `for is ${showValue(id)}, which is no merchant and no purchase of this sandbox. Pass an id that the API has returned, such as "pur_…".`,
-  );
+/** Returns a candidate with its checks. */
+export function judgedBy(checks: BindingCheck[], candidate: Candidate): Judged {
+  return { ...candidate, checks, failed: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
+}
+
+/** Orders candidates, the closest first. */
+export function byFailures(left: Judged, right: Judged): number {
+  return left.failed.length - right.failed.length;
 }
 
 function viewSubmission({
@@ -166,25 +198,8 @@ function viewSubmission({
   return { request, step, subject, code, detail, at: toTimestamp(at), times };
 }
 
-/** Returns the reason why there was nothing to compare a transaction with. */
-function strange({ envelope }: ObservedTransaction): string {
-  return envelope === null
-    ? unknownTransaction
-    : "It does not involve a merchant or a purchase of this sandbox, and its sender is not the buyer of a purchase.";
-}
-
-/** Shows a call next to the expected one; null where there is none. */
-export function viewCall(
-  { envelope }: ObservedTransaction,
-  { expectation }: Candidate,
-  { deployment }: Services,
-): Explanation["call"] {
-  if (envelope === null) return null;
-  return compareCalls(expectation.call, { to: envelope.to, data: envelope.input }, deployment);
-}
-
 /** Shows a log as the event of the contract that emitted it. */
-export function viewLog(log: ObservedLog, { deployment }: Services): Explanation["logs"][number] {
+function viewLog(log: ObservedLog, { deployment }: Services): Explanation["logs"][number] {
   const { logIndex } = log;
   const address = getAddress(log.address);
   const shown = { address, contract: labelOf(deployment, address), log_index: logIndex };
@@ -195,4 +210,26 @@ export function viewLog(log: ObservedLog, { deployment }: Services): Explanation
       if (decoded !== null) return { ...shown, event: decoded.event, fields: decoded.fields };
     }
   return { ...shown, event: null, fields: { topics: [...log.topics], data: log.data } };
+}
+
+/**
+ * Decodes revert data, and says in words what it means for the step that the call was meant for.
+ *
+ * @returns null when there is no data.
+ * @example (await readRevert(output, candidate, services))?.meaning // "The purchase is fully paid."
+ */
+async function readRevert(
+  output: Hex,
+  candidate: Pick<Candidate, "use" | "about"> | null,
+  services: Services,
+): Promise<Explanation["revert"]> {
+  const revert = decodeRevert(output);
+  if (revert === null) return null;
+  if (candidate === null) return { ...revert, meaning: null };
+  const { step } = candidate.use;
+  const purchase = (await services.store.get("purchases", candidate.about))?.value ?? null;
+  const { wrong, instead } = await explainRevert(revert, { step, purchase }, services);
+  const meaning = instead === undefined ? sayWrong({ wrong }) : `${sayWrong({ wrong })} ${instead}`;
+  // A reason is text of the contract.
+  return { ...revert, meaning: escapeControls(meaning) };
 }

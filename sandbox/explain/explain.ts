@@ -1,13 +1,12 @@
 import { type Hex, isHash } from "viem";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
-import type { DecisionExplanation } from "./decisions/decision-explanation.ts";
 import { type ExplainDecision, explainDecision } from "./decisions/explain-decision.ts";
 import { explainCall, type UnsentCall } from "./explain-call.ts";
 import { type ExplainOptions, type ExplainSources, explainTransaction } from "./explain-transaction.ts";
 import type { CallExplanation, Explanation } from "./explanation.ts";
 import { type ExplainTypedData, explainTypedData } from "./signatures/explain-typed-data.ts";
-import type { TypedDataExplanation } from "./signatures/signature-explanation.ts";
+import type { DecisionExplanation, TypedDataExplanation } from "./signatures/signature-explanation.ts";
 
 /** A call to explain before it is sent. */
 export interface ExplainCall extends ExplainOptions {

@@ -2,13 +2,16 @@ import { z } from "zod";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { checksumAddressSchema, hashSchema, jsonSchema } from "../../server/http/schemas/primitives.ts";
 
-/** One field of a call next to the one that was expected; null where a side does not have it. */
-const fieldDifference = z.object({
+/** A field of a call, or a member of what is signed, next to the expected one; null where a side does not have it. */
+export const memberDifferenceSchema = z.object({
   name: z.string(),
   expected: jsonSchema,
   actual: jsonSchema,
   equal: z.boolean(),
 });
+
+/** A field or member next to the expected one. */
+export type MemberDifference = z.infer<typeof memberDifferenceSchema>;
 
 /** 32 bytes of calldata next to those that were expected; the first word is the four bytes of the selector. */
 const wordDifference = z.object({
@@ -144,7 +147,7 @@ export const explanationSchema = z.object({
       expected_contract: z.string(),
       expected_function: z.string(),
       canonical: z.boolean(),
-      fields: z.array(fieldDifference),
+      fields: z.array(memberDifferenceSchema),
       words: z.array(wordDifference),
     })
     .nullable(),

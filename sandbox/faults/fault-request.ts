@@ -5,7 +5,7 @@ import type { FieldError } from "../../server/errors/problem.ts";
 import { check } from "../../server/http/request/validate.ts";
 import { orList } from "../../server/lib/wording.ts";
 import { operations } from "../../server/operations.ts";
-import { passedMethods, refusedMethods } from "../chain/rpc/methods/method-list.ts";
+import { knownMethods } from "../chain/rpc/methods/method-list.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { flagged, flaggedIn } from "../lib/option-schemas.ts";
 import {
@@ -153,8 +153,6 @@ const actionOfDetail: { readonly [D in keyof typeof details]: string } = {
   headers: "answer",
   body: "answer",
 };
-
-const knownMethods = new Set([...passedMethods, ...refusedMethods].flatMap(({ methods }) => methods));
 
 const methodSchema = z
   .string()

@@ -28,7 +28,7 @@ const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
 export const rpcTables: { readonly [name: string]: string } = {
   passed: markdownTable(
     ["methods", "what they do to the sandbox"],
-    passedMethods.map(({ methods, effect }) => [names(methods), effect]),
+    passedMethods.map(({ methods, effect }) => [names(Object.keys(methods)), effect]),
   ),
   refused: markdownTable(
     ["method", "why", "instead"],

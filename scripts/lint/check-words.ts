@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { listFiles } from "./list-files.ts";
 import { names, starts, type Word, words } from "./words.ts";
 
-const kinds = ["md", "ts", "sol", "html", "css", "txt", "mjs", "sh", "yaml", "json"].map(
+const kinds = ["md", "ts", "sol", "html", "css", "txt", "mjs", "sh", "yaml", "json", "diff"].map(
   (ending) => `*.${ending}`,
 );
 /** The list itself, what others wrote, and data. */

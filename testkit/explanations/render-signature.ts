@@ -1,6 +1,8 @@
 import { hexToString } from "viem";
-import type { DecisionExplanation } from "../../sandbox/explain/decisions/decision-explanation.ts";
-import type { TypedDataExplanation } from "../../sandbox/explain/signatures/signature-explanation.ts";
+import type {
+  DecisionExplanation,
+  TypedDataExplanation,
+} from "../../sandbox/explain/signatures/signature-explanation.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { asText, type Paint, paintIn, section } from "./render-explanation.ts";
 

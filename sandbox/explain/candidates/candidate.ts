@@ -38,126 +38,73 @@ export interface Compared {
   args: { [name: string]: Json };
 }
 
-type Build<R> = (stored: Stored<R>, compared: Compared, services: Services) => Promise<Candidate | null>;
+/** Returns what a step expects of the transaction that serves it; null while there is nothing to compare with. */
+type Expect<R> = (record: R, compared: Compared, services: Services) => Promise<Expectation | null>;
 
-/** A step of a merchant. */
-export type ExplainedMerchantStep = "enrollment" | "funding approval";
-
-/** A step of a purchase. */
-export type ExplainedPurchaseStep = Exclude<ExplainedStep, ExplainedMerchantStep>;
-
-const merchantSteps: { readonly [S in ExplainedMerchantStep]: Build<MerchantRecord> } = {
-  enrollment: async ({ key, value }, { observed }, services) => ({
-    ...useOf(observed, "enrollment", key),
-    expectation: expectEnrollment(value, (await readFunding(value, services)).authorization, services),
-  }),
-  async "funding approval"({ key, value }, { observed }, services) {
-    const { needed } = await readFundingNeed(value, await readFunding(value, services), services);
-    return {
-      ...useOf(observed, "funding approval", key),
-      expectation: expectFundingApproval(value, { needed, observed }, services),
-    };
+const merchantSteps: { readonly [S in ExplainedStep]?: Expect<MerchantRecord> } = {
+  enrollment: async (merchant, _, services) =>
+    expectEnrollment(merchant, (await readFunding(merchant, services)).authorization, services),
+  async "funding approval"(merchant, { observed }, services) {
+    const { needed } = await readFundingNeed(merchant, await readFunding(merchant, services), services);
+    return expectFundingApproval(merchant, { needed, observed }, services);
   },
 };
 
-const purchaseSteps: { readonly [S in ExplainedPurchaseStep]: Build<PurchaseRecord> } = {
-  async offer({ key, value }, { observed }, services) {
-    const operator = operatorOf(value, services);
-    if (operator === undefined) return null;
-    const { exists } = await readOnChain(value, services);
-    return {
-      ...useOf(observed, "offer", key),
-      expectation: expectOffer(value, operator, exists, services),
-    };
-  },
-  async registration({ key, value }, { observed }, services) {
-    const { exists } = await readOnChain(value, services);
-    return {
-      ...useOf(observed, "registration", key),
-      expectation: expectRegistration(value, exists, services),
-    };
-  },
-  async "payment approval"({ key, value }, { observed, args }, services) {
-    const amount = BigInt(String(args["value"] ?? args["amount"] ?? "0"));
-    return {
-      ...useOf(observed, "payment approval", key),
-      expectation: expectPaymentApproval(value, amount, services),
-    };
-  },
-  async payment(stored, { observed }, services) {
-    const at = await readOnChain(stored.value, services);
-    const { call, payments, mayPermit } = await readClaimedPayments(observed, stored, at, services);
-    return {
-      use: { key: observed.hash, step: "payment", subject: observed.hash },
-      about: [...new Set(payments.map(({ id, stored: paid }) => paid?.key ?? id))].join(", "),
-      expectation: expectPayments(call, payments, stored.value, services, mayPermit),
-    };
-  },
-  async claim({ key, value }, { observed, args }, services) {
-    const { claim: filed } = await findParts(asJournaled(services), value);
-    const claimHash = filed?.claim_hash ?? asHash(args["claimHash"]);
-    const { exists } = await readOnChain(value, services);
-    return {
-      ...useOf(observed, "claim", key),
-      expectation: expectClaim(value, claimHash, exists, services),
-    };
-  },
-  async refund({ key, value: purchase }, { observed }, services) {
-    const { claim: filed, decision } = await findParts(asJournaled(services), purchase);
+const purchaseSteps: { readonly [S in ExplainedStep]?: Expect<PurchaseRecord> } = {
+  async offer(purchase, _, services) {
     const operator = operatorOf(purchase, services);
-    if (filed === null || decision === null || operator === undefined) return null;
+    const { exists } = await readOnChain(purchase, services);
+    return operator === undefined ? null : expectOffer(purchase, operator, exists, services);
+  },
+  registration: async (purchase, _, services) =>
+    expectRegistration(purchase, (await readOnChain(purchase, services)).exists, services),
+  "payment approval": async (purchase, { args }, services) =>
+    expectPaymentApproval(purchase, BigInt(String(args["value"] ?? args["amount"] ?? "0")), services),
+  async claim(purchase, { args }, services) {
+    const { claim: filed } = await findParts(asJournaled(services), purchase);
+    const { exists } = await readOnChain(purchase, services);
+    return expectClaim(purchase, filed?.claim_hash ?? asHash(args["claimHash"]), exists, services);
+  },
+  async refund(purchase, _, services) {
+    const { claim, decision } = await findParts(asJournaled(services), purchase);
+    const operator = operatorOf(purchase, services);
+    if (claim === null || decision === null || operator === undefined) return null;
     const at = await readOnChain(purchase, services);
-    const step = { purchase, claim: filed, decision, operator };
-    return { ...useOf(observed, "refund", key), expectation: expectRefund(step, at, services) };
+    return expectRefund({ purchase, claim, decision, operator }, at, services);
   },
 };
-
-/** Builds the candidate of a step of a merchant. */
-export async function merchantCandidate(
-  step: ExplainedMerchantStep,
-  stored: Stored<MerchantRecord>,
-  compared: Compared,
-  services: Services,
-): Promise<Candidate | null> {
-  return await merchantSteps[step](stored, compared, services);
-}
-
-/** Builds the candidate of a step of a purchase; null while the step has nothing to compare with. */
-export async function purchaseCandidate(
-  step: ExplainedPurchaseStep,
-  stored: Stored<PurchaseRecord>,
-  compared: Compared,
-  services: Services,
-): Promise<Candidate | null> {
-  return await purchaseSteps[step](stored, compared, services);
-}
 
 /** Builds the candidate of a step of the merchant or the purchase with an id; null when it is not there or has no such step. */
 export async function candidateOf(
-  step: string,
+  step: ExplainedStep,
   id: string,
   compared: Compared,
   services: Services,
 ): Promise<Candidate | null> {
-  const merchant = await services.store.get("merchants", id);
-  if (merchant !== undefined && isIn(merchantSteps, step))
-    return await merchantCandidate(step, merchant, compared, services);
-  const purchase = await services.store.get("purchases", id);
-  if (purchase === undefined || !isIn(purchaseSteps, step)) return null;
-  return await purchaseCandidate(step, purchase, compared, services);
+  const { store } = services;
+  const [merchant, purchase] = [await store.get("merchants", id), await store.get("purchases", id)];
+  if (step === "payment")
+    return purchase === undefined ? null : await paymentCandidate(purchase, compared, services);
+  const expectation =
+    (merchant && (await merchantSteps[step]?.(merchant.value, compared, services))) ??
+    (purchase && (await purchaseSteps[step]?.(purchase.value, compared, services)));
+  if (expectation === undefined || expectation === null) return null;
+  return { use: { key: compared.observed.hash, step, subject: id }, about: id, expectation };
 }
 
-function isIn<S extends object>(steps: S, name: string): name is Extract<keyof S, string> {
-  return Object.hasOwn(steps, name);
-}
-
-/** Returns the step that a transaction would serve, for one merchant or purchase. */
-function useOf(
-  { hash }: ObservedTransaction,
-  step: ExplainedStep,
-  subject: string,
-): Omit<Candidate, "expectation"> {
-  return { use: { key: hash, step, subject }, about: subject };
+/** A payment can be one of several purchases. */
+async function paymentCandidate(
+  stored: Stored<PurchaseRecord>,
+  { observed }: Compared,
+  services: Services,
+): Promise<Candidate> {
+  const at = await readOnChain(stored.value, services);
+  const { call, payments, mayPermit } = await readClaimedPayments(observed, stored, at, services);
+  return {
+    use: { key: observed.hash, step: "payment", subject: observed.hash },
+    about: [...new Set(payments.map(({ id, stored: paid }) => paid?.key ?? id))].join(", "),
+    expectation: expectPayments(call, payments, stored.value, services, mayPermit),
+  };
 }
 
 function operatorOf({ program }: PurchaseRecord, { deployment }: Services) {

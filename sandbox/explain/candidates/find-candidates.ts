@@ -1,7 +1,6 @@
 import type { Address } from "viem";
-import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
-import { readCall } from "../../../protocol/read-call.ts";
+import type { DecodedCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
@@ -9,31 +8,24 @@ import type { ExplainedStep } from "../../../server/reverts/explain-revert.ts";
 import type { Services } from "../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Stored } from "../../../server/store/store.ts";
-import { contractAt } from "../address-book.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
+import { readCallTo } from "../address-book.ts";
 import { member } from "../cause/compare-calls.ts";
-import { allCalls, type TracedCall } from "../execution/read-call-trace.ts";
-import {
-  type Candidate,
-  candidateOf,
-  type ExplainedMerchantStep,
-  type ExplainedPurchaseStep,
-  merchantCandidate,
-  purchaseCandidate,
-} from "./candidate.ts";
+import { allCalls, type TracedCall } from "../execution/call-trace.ts";
+import { type Candidate, candidateOf } from "./candidate.ts";
 
-/** One call that a transaction makes, itself or on its way. */
-interface MadeCall {
-  to: Address | null;
-  sender: Address;
-  function: string | null;
-  args: { [name: string]: Json };
-}
+/** One call that a transaction makes, itself or on its way, and the transaction's sender. */
+type MadeCall = DecodedCall & { sender: Address };
 
 /** Everything that the service knows and a transaction could be about. */
 interface Known {
   purchases: Stored<PurchaseRecord>[];
   merchants: Stored<MerchantRecord>[];
 }
+
+/** A step that a call could be, of the merchant or the purchase with an id. */
+type Meant = [step: ExplainedStep, id: string];
 
 /**
  * Finds the steps that a transaction could have been meant for: by its own call, then by the calls inside it, then by the
@@ -47,30 +39,40 @@ export async function findCandidates(
   const known = await readKnown(services);
   const calls = madeCalls(observed, trace, services);
   for (const call of calls) {
-    const found = await candidatesOf(call, observed, known, services);
-    if (found.length > 0) return found;
+    const found = await Promise.all(
+      meant(call, known, services).map(
+        async ([step, id]) => await candidateOf(step, id, { observed, args: call.args }, services),
+      ),
+    );
+    if (found.some((candidate) => candidate !== null)) return found.filter((candidate) => candidate !== null);
   }
-  const ids = new Set<Json>([
-    ...calls.flatMap(({ args }) => args["id"] ?? []),
-    ...(observed.receipt?.logs ?? []).flatMap(({ topics }) => topics),
-  ]);
-  const byId = new Map<Json, Stored<PurchaseRecord>>(
-    known.purchases.map((purchase) => [purchase.value.commitment_hash, purchase]),
-  );
-  // Calldata of no known function names a purchase if it has its hash anywhere.
-  const input = observed.envelope?.input.toLowerCase() ?? "";
-  const named = [
-    ...[...ids].flatMap((id) => byId.get(id) ?? []),
-    ...known.purchases.filter(({ key, value }) =>
-      [value.commitment_hash, hashId(key)].some((hash) => input.includes(hash.slice(2))),
-    ),
+  const likeliest = likeliestOf(observed, calls, known);
+  const payment =
+    likeliest && (await candidateOf("payment", likeliest.key, { observed, args: {} }, services));
+  return payment ? [payment] : [];
+}
+
+/** Returns the purchase that the calls or the logs of a transaction name, or its calldata has the hash of, or its sender buys. */
+function likeliestOf(
+  { envelope, receipt }: ObservedTransaction,
+  calls: readonly MadeCall[],
+  { purchases }: Known,
+): Stored<PurchaseRecord> | undefined {
+  const ids = [
+    ...calls.map(({ args }) => args["id"]),
+    ...(receipt?.logs ?? []).flatMap(({ topics }) => topics),
   ];
-  const sender = observed.envelope?.sender ?? null;
-  const own = known.purchases.filter(({ value }) => sameAddress(value.buyer, sender)).toReversed();
-  const [likeliest] = [...named, ...own];
-  if (likeliest === undefined) return [];
-  const candidate = await purchaseCandidate("payment", likeliest, { observed, args: {} }, services);
-  return candidate === null ? [] : [candidate];
+  const byId = new Map<Json | undefined, Stored<PurchaseRecord>>(
+    purchases.map((purchase) => [purchase.value.commitment_hash, purchase]),
+  );
+  const input = envelope?.input.toLowerCase() ?? "";
+  return (
+    byId.get(ids.find((id) => byId.has(id))) ??
+    purchases.find(({ key, value }) =>
+      [value.commitment_hash, hashId(key)].some((hash) => input.includes(hash.slice(2))),
+    ) ??
+    purchases.findLast(({ value }) => sameAddress(value.buyer, envelope?.sender ?? null))
+  );
 }
 
 async function readKnown({ store, deployment }: Services): Promise<Known> {
@@ -89,118 +91,76 @@ function madeCalls(
   { deployment }: Services,
 ): MadeCall[] {
   if (envelope?.sender === null || envelope === null) return [];
-  const { sender } = envelope;
-  const calls = [
-    { to: envelope.to, data: envelope.input },
-    ...(trace === null ? [] : allCalls(trace).map(({ to, input }) => ({ to: to ?? null, data: input }))),
-  ];
-  return calls.flatMap(({ to, data }) => {
-    const abi = contractAt(deployment, to)?.abi;
-    const decoded =
-      (abi === undefined ? null : readCall(abi, data)) ??
-      readCall(purchaseRegistrarAbi, data) ??
-      readCall(testUsdcAbi, data);
-    return decoded === null ? [] : [{ to, sender, function: decoded.function, args: decoded.args }];
+  const { sender, to, input } = envelope;
+  const calls = [{ to, input }, ...(trace === null ? [] : allCalls(trace))];
+  return calls.flatMap((call) => {
+    const decoded = readCallTo(call.to ?? null, call.input, deployment);
+    return decoded === null ? [] : [{ ...decoded, sender }];
   });
 }
 
-async function candidatesOf(
-  call: MadeCall,
-  observed: ObservedTransaction,
-  known: Known,
-  services: Services,
-): Promise<Candidate[]> {
-  const compared = { observed, args: call.args };
-  const found = meant(call, known, services).map(async (one) =>
-    "merchant" in one
-      ? await merchantCandidate(one.step, one.merchant, compared, services)
-      : await purchaseCandidate(one.step, one.purchase, compared, services),
-  );
-  return (await Promise.all(found)).filter((candidate) => candidate !== null);
-}
-
-/** A step that a call could be, of a merchant or of a purchase. */
-type Meant =
-  | { step: ExplainedMerchantStep; merchant: Stored<MerchantRecord> }
-  | { step: ExplainedPurchaseStep; purchase: Stored<PurchaseRecord> };
-
-function meant(call: MadeCall, { merchants, purchases }: Known, services: Services): Meant[] {
+function meant(call: MadeCall, known: Known, services: Services): Meant[] {
+  const { merchants, purchases } = known;
   const { args } = call;
-  const step = stepOfCall(call.function);
-  const of = (chosen: Stored<PurchaseRecord>[], as: ExplainedPurchaseStep) =>
-    chosen.map((purchase): Meant => ({ step: as, purchase }));
-  const byId = (id: Json | undefined) => nearest(purchases, ({ value }) => value.commitment_hash, id);
+  const step = stepsOfCalls.get(call.function);
+  if (step === undefined) return [];
+  const of = (ids: string[]) => ids.map((id): Meant => [step, id]);
   switch (step) {
-    case "enrollment": {
-      const merchantRef = member(args["authorization"], "merchantRef");
-      return nearest(merchants, ({ key }) => hashId(key), merchantRef).map((merchant) => ({
-        step,
-        merchant,
-      }));
-    }
+    case "enrollment":
+      return of(nearest(merchants, ({ key }) => hashId(key), member(args["authorization"], "merchantRef")));
     case "offer":
-    case "registration": {
-      const purchaseRef = member(args["purchase"], "purchaseRef");
-      return of(
-        nearest(purchases, ({ key }) => hashId(key), purchaseRef),
-        step,
-      );
-    }
-    case "payment": {
-      const ids = call.function === "payBatch" ? list(args["ids"]) : [args["id"]];
-      return of([...new Set(ids)].flatMap(byId), step);
-    }
-    case "claim":
-    case "refund":
-      return of(byId(args["id"]), step);
+    case "registration":
+      return of(nearest(purchases, ({ key }) => hashId(key), member(args["purchase"], "purchaseRef")));
     case "payment approval":
-      return approvals(call, { merchants, purchases }, services);
-    default:
-      return [];
+      return approvals(call, known, services);
+    default: {
+      const ids = new Set(Array.isArray(args["ids"]) ? args["ids"] : [args["id"]]);
+      return of([...ids].flatMap((id) => nearest(purchases, ({ value }) => value.commitment_hash, id)));
+    }
   }
 }
 
-/** Returns the objects whose hash is the named one, or has the most bytes in common with it if those are most of its bytes. */
-function nearest<T>(objects: T[], hashOf: (object: T) => string, named: Json | undefined): T[] {
+/** Returns the ids of the objects whose hash is the named one, or has the most bytes in common with it if those are most of its bytes. */
+function nearest<T extends { key: string }>(
+  objects: T[],
+  hashOf: (object: T) => string,
+  named: Json | undefined,
+): string[] {
   const [, ...bytes] = String(named).match(/../g) ?? [];
   const differing = (object: T) =>
     (hashOf(object).match(/../g) ?? []).slice(1).filter((byte, index) => byte !== bytes[index]).length;
   const least = Math.min(hashBytes / 2 - 1, ...objects.map(differing));
-  return objects.filter((object) => differing(object) === least);
+  return objects.filter((object) => differing(object) === least).map(({ key }) => key);
 }
 
 const hashBytes = 32;
 
-/** Returns the step that a function serves; an approval can also be one of a funding. */
-function stepOfCall(name: string | null): ExplainedStep | null {
-  return name !== null && Object.hasOwn(stepsOfCalls, name) ? (stepsOfCalls[name] ?? null) : null;
-}
-
-const stepsOfCalls: { readonly [name: string]: ExplainedStep } = {
-  enroll: "enrollment",
-  offer: "offer",
-  register: "registration",
-  pay: "payment",
-  payWithPermit: "payment",
-  payBatch: "payment",
-  claim: "claim",
-  collectRefund: "refund",
-  approve: "payment approval",
-};
+/** The step that each function serves; an approval can also be one of a funding. */
+const stepsOfCalls: ReadonlyMap<string, ExplainedStep> = new Map([
+  ["enroll", "enrollment"],
+  ["offer", "offer"],
+  ["register", "registration"],
+  ["pay", "payment"],
+  ["payWithPermit", "payment"],
+  ["payBatch", "payment"],
+  ["claim", "claim"],
+  ["collectRefund", "refund"],
+  ["approve", "payment approval"],
+]);
 
 /**
  * Returns the possible purposes of an approval: a wallet can be a merchant's and a buyer's, and the spender can be the
  * wrong one of the two.
  */
-function approvals({ args, sender }: MadeCall, known: Known, services: Services): Meant[] {
+function approvals({ args, sender }: MadeCall, known: Known, { deployment }: Services): Meant[] {
   const fundings = known.merchants
     .filter(({ value }) => sameAddress(value.wallet, sender))
-    .map((merchant): Meant => ({ step: "funding approval", merchant }));
+    .map(({ key }): Meant => ["funding approval", key]);
   const payments = known.purchases
     .filter(({ value }) => sameAddress(value.buyer, sender))
     .toReversed()
-    .map((purchase): Meant => ({ step: "payment approval", purchase }));
-  const funds = sameAddress(String(args["spender"]), services.deployment.fundingSource.address);
+    .map(({ key }): Meant => ["payment approval", key]);
+  const funds = sameAddress(String(args["spender"]), deployment.fundingSource.address);
   return funds ? [...fundings, ...payments] : [...payments, ...fundings];
 }
 
@@ -208,24 +168,23 @@ function approvals({ args, sender }: MadeCall, known: Known, services: Services)
  * Builds the candidate for the merchant or the purchase that the caller names: the step of the transaction's own call, or a payment or an
  * enrollment where that is none of this object.
  *
- * @returns null when there is no such object.
+ * @throws SandboxError argument_invalid when there is no such object.
  */
-export async function findNamedCandidate(
+export async function requireNamed(
   id: string,
   observed: ObservedTransaction,
   services: Services,
-): Promise<Candidate | null> {
+): Promise<Candidate> {
   const [call] = madeCalls(observed, null, services);
-  const compared = { observed, args: call?.args ?? {} };
-  const own = stepOfCall(call?.function ?? null);
-  const steps = [...(own === "payment approval" ? ["funding approval"] : []), own, "payment", "enrollment"];
-  for (const step of steps) {
-    const candidate = step === null ? null : await candidateOf(step, id, compared, services);
+  const own = call && stepsOfCalls.get(call.function);
+  const approval = own === "payment approval" ? ("funding approval" as const) : undefined;
+  for (const step of [approval, own, "payment", "enrollment"] as const) {
+    const compared = { observed, args: call?.args ?? {} };
+    const candidate = step === undefined ? null : await candidateOf(step, id, compared, services);
     if (candidate !== null) return candidate;
   }
-  return null;
-}
-
-function list(value: Json | undefined): Json[] {
-  return Array.isArray(value) ? value : [];
+  throw new SandboxError(
+    "argument_invalid",
+    `for is ${showValue(id)}, which is no merchant and no purchase of this sandbox. Pass an id that the API has returned, such as "pur_…".`,
+  );
 }

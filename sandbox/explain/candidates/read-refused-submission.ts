@@ -1,14 +1,18 @@
-import { type Hex, isHash, isHex } from "viem";
 import { z } from "zod";
 import type { CheckName } from "../../../protocol/binding/check-binding.ts";
 import type { ExpectedLog } from "../../../protocol/binding/expected-transaction.ts";
 import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
-import { type Call, decodeCall } from "../../../protocol/call.ts";
+import { decodeCall } from "../../../protocol/call.ts";
 import { readCall } from "../../../protocol/read-call.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Expectation } from "../../../server/binding/expectations.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
-import { addressSchema, jsonSchema } from "../../../server/http/schemas/primitives.ts";
+import {
+  addressSchema,
+  bytesSchema,
+  hashSchema,
+  jsonSchema,
+} from "../../../server/http/schemas/primitives.ts";
 import { explainedSteps } from "../../../server/reverts/explain-revert.ts";
 import type { Refusal, Services } from "../../../server/services.ts";
 import { contractAt } from "../address-book.ts";
@@ -53,29 +57,25 @@ async function candidateOfRefusal(
   const step = explainedSteps.find((name) => name === refusal.step);
   const asked = readExpectation(refusal, services.deployment);
   if (step === undefined || asked === null) return null;
-  const { key, subject } = { key: observed.hash, subject: refusal.subject };
-  const use = { key, step, subject: step === "payment" ? key : subject };
+  const { subject } = refusal;
   const args = readCall(contractAt(services.deployment, asked.call.to)?.abi ?? [], asked.call.data)?.args;
   const now = await candidateOf(step, subject, { observed, args: args ?? {} }, services);
   const { purchase } = now?.expectation ?? asked;
   const isSame = canonicalJson(purchase.expected) === canonicalJson(asked.purchase.expected);
   return {
-    use,
+    use: { key: observed.hash, step, subject: step === "payment" ? observed.hash : subject },
     about: subject,
     expectation: { ...asked, purchase: isSame ? purchase : asked.purchase },
   };
 }
 
-const hash = z.custom<Hex>((value) => typeof value === "string" && isHash(value));
-const data = z.custom<Hex>((value) => isHex(value));
-
 /** The expected side of each check of a refusal. */
 const expectedSides = z.object({
-  chain: z.object({ chain_id: z.int(), epoch: hash }),
+  chain: z.object({ chain_id: z.int(), epoch: hashSchema }),
   confirmations: z.int(),
   wallet: addressSchema,
-  contract: z.object({ address: addressSchema, code_hash: hash }),
-  calldata: data,
+  contract: z.object({ address: addressSchema, code_hash: hashSchema }),
+  calldata: bytesSchema,
   purchase: jsonSchema,
   log: z.array(
     z.object({
@@ -97,18 +97,12 @@ function readExpectation({ checks }: Refusal, deployment: Deployment): Expectati
   const abi = contractAt(deployment, contract.address)?.abi;
   const decoded = abi === undefined ? null : decodeCall(abi, calldata);
   if (decoded === null) return null;
-  const call: Call = {
-    to: contract.address,
-    data: calldata,
-    function: decoded.function,
-    args: decoded.args,
-  };
   return {
     chain: { chainId: chain.chain_id, epoch: chain.epoch },
     confirmations,
     wallet,
     codeHash: contract.code_hash,
-    call,
+    call: { to: contract.address, data: calldata, function: decoded.function, args: decoded.args },
     purchase: {
       expected: purchase,
       actual: checks.find(({ name }) => name === "purchase")?.actual ?? null,

@@ -1,12 +1,12 @@
 import { type Abi, type Address, getAddress, type Hex, isAddress, isHex, size, slice } from "viem";
 import type { BindingCheck } from "../../../protocol/binding/check-binding.ts";
-import { type DecodedCall, decodeCall } from "../../../protocol/call.ts";
+import { decodeCall } from "../../../protocol/call.ts";
 import { readCall } from "../../../protocol/read-call.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
-import { abisFor, contractAt, labelOf } from "../address-book.ts";
-import type { Explanation } from "../explanation.ts";
+import { contractAt, labelOf, readCallTo } from "../address-book.ts";
+import type { Explanation, MemberDifference } from "../explanation.ts";
 
 /** The contract and the calldata of a call. */
 interface ComparedCall {
@@ -22,16 +22,33 @@ export function compareCalls(
 ): Explanation["call"] {
   const abi = contractAt(deployment, expected.to)?.abi;
   if (abi === undefined) return null;
-  const isKnown = contractAt(deployment, actual.to) !== null;
   // A lookalike at another address is read as what it looks like.
-  const abis = abisFor(deployment, isKnown ? actual.to : expected.to);
+  const readAs = contractAt(deployment, actual.to) === null ? expected.to : actual.to;
+  const found = readCallTo(readAs, actual.data, deployment);
+  const wanted = decodeCall(abi, expected.data);
+  const left = flatten(wanted?.args ?? {});
+  const right = flatten(found?.args ?? {});
   return {
     to: actual.to === null ? null : getAddress(actual.to),
     contract: labelOf(deployment, actual.to),
     expected_to: getAddress(expected.to),
     expected_contract: labelOf(deployment, expected.to),
-    ...compareCalldata(abi, expected.data, actual.data, abis),
+    function: found?.function ?? null,
+    expected_function: wanted?.function ?? "",
+    canonical: found?.canonical ?? false,
+    fields: [...new Set([...left.keys(), ...right.keys()])].map((name) =>
+      compareMember(name, left.get(name), right.get(name)),
+    ),
+    words: compareWords(expected.data, actual.data).map((word) => ({
+      ...word,
+      field: fieldOf(word, abi, expected.data, left),
+    })),
   };
+}
+
+/** Shows a member next to the expected one; null where a side does not have it. */
+export function compareMember(name: string, expected: Json = null, actual: Json = null): MemberDifference {
+  return { name, expected, actual, equal: canonicalJson(expected) === canonicalJson(actual) };
 }
 
 /** Shows the call of a refused transaction next to the expected one, as its checks have both; null when they do not. */
@@ -55,49 +72,6 @@ function hexOf(value: Json): Hex | null {
   return typeof value === "string" && isHex(value) ? value : null;
 }
 
-type CallDifference = Pick<
-  NonNullable<Explanation["call"]>,
-  "function" | "expected_function" | "canonical" | "fields" | "words"
->;
-
-/**
- * Compares calldata with the expected one: field by field as the ABIs read both, and word by word.
- *
- * @param abi - of the contract that is to be called.
- * @param abis - those that the actual calldata is read by: the first one that has its function.
- */
-function compareCalldata(abi: Abi, expected: Hex, actual: Hex, abis: readonly Abi[] = [abi]): CallDifference {
-  const wanted = decodeCall(abi, expected);
-  const found = firstRead(abis, actual);
-  const left = flatten(wanted?.args ?? {});
-  const right = flatten(found?.args ?? {});
-  const names = [...new Set([...left.keys(), ...right.keys()])];
-  const fields = names.map((name) => {
-    const one = left.get(name) ?? null;
-    const other = right.get(name) ?? null;
-    return { name, expected: one, actual: other, equal: canonicalJson(one) === canonicalJson(other) };
-  });
-  return {
-    function: found?.function ?? null,
-    expected_function: wanted?.function ?? "",
-    canonical: found?.canonical ?? false,
-    fields,
-    words: compareWords(expected, actual).map((word) => ({
-      ...word,
-      field: fieldOf(word, abi, expected, left),
-    })),
-  };
-}
-
-/** Reads calldata by the first ABI that has its function. */
-function firstRead(abis: readonly Abi[], data: Hex): DecodedCall | null {
-  for (const abi of abis) {
-    const read = readCall(abi, data);
-    if (read !== null) return read;
-  }
-  return null;
-}
-
 /** The leaves of named arguments by their path. */
 function flatten(value: Json, path = ""): Map<string, Json> {
   if (typeof value !== "object" || value === null) return new Map([[path, value]]);
@@ -107,7 +81,7 @@ function flatten(value: Json, path = ""): Map<string, Json> {
   return new Map(entries.flatMap(([name, entry]) => [...flatten(entry, name)]));
 }
 
-type Word = Omit<CallDifference["words"][number], "field">;
+type Word = Omit<NonNullable<Explanation["call"]>["words"][number], "field">;
 
 /** Returns the one argument that another word changes: which that is follows from reading the expected call with this word. */
 function fieldOf(

@@ -1,82 +1,42 @@
-import { base64, base64url, base64urlnopad } from "@scure/base";
-import { bytesToHex, hexToBytes, isHex } from "viem";
+import { bytesToHex } from "viem";
+import { z } from "zod";
 import { type Decision, decisionBytes, hashDecision } from "../../../protocol/signatures/decision.ts";
-import { decodeExact } from "../../../protocol/signatures/exact-encoding.ts";
 import { validate } from "../../../server/http/request/validate.ts";
+import { hashSchema } from "../../../server/http/schemas/primitives.ts";
 import { checkDecision } from "../../../server/refunds/check-decision.ts";
 import { recordDecisionBody } from "../../../server/refunds/schemas.ts";
 import type { Services } from "../../../server/services.ts";
 import { findPurchase } from "../../../server/store/records/find.ts";
+import type { PurchaseRecord } from "../../../server/store/records.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import type { ExplainOptions } from "../explain-transaction.ts";
-import type { Signed } from "../signatures/find-signed.ts";
-import type { SignatureMistake } from "../signatures/mistakes.ts";
-import { refusalOf, type ServiceAnswer, serviceAnswerOf, simulatedAt } from "../signatures/service-answer.ts";
-import { compareDecision, mistakesOfDecision } from "./compare-decision.ts";
-import type { DecisionExplanation } from "./decision-explanation.ts";
-import { findKnownDecision, type KnownDecision, readDecision } from "./known-decision.ts";
-import { findSignedDecision } from "./signed-decision.ts";
+import { readOption } from "../read-option.ts";
+import { compareMembers, memberMistake } from "../signatures/compare-typed-data.ts";
+import { judge, type ServiceAnswer, serviceAnswerOf, simulatedAt } from "../signatures/service-answer.ts";
+import type { DecisionExplanation } from "../signatures/signature-explanation.ts";
+import {
+  type DecisionSignature,
+  findSignedDecision,
+  type KnownDecision,
+  readDecisionSignature,
+} from "./signed-decision.ts";
 
-/** The signature of a decision. */
-interface DecisionSignature {
-  given: string;
-  /** The 64 bytes of an Ed25519 signature; null for a signature of another scheme. */
-  bytes: Uint8Array | null;
-  /** How the given form differs from base64url without padding. */
-  mistakes: SignatureMistake[];
-}
+/** The schema of a decision that is given to be explained: the statement that the reviewer signs. */
+export const givenDecisionSchema = z.strictObject({
+  award: z.string(),
+  chain_id: z.int(),
+  claim_hash: hashSchema,
+  claim_id: z.string(),
+  commitment_hash: hashSchema,
+  decided_at: z.string(),
+  outcome: z.enum(["approved", "denied"]),
+  program: z.string(),
+  purchase: z.string(),
+  reviewer_key_id: z.string(),
+});
 
-const encodings = [
-  { name: "base64url with padding", encoding: base64url },
-  { name: "base64", encoding: base64 },
-];
-
-/**
- * Reads the signature of a decision, in any encoding.
- *
- * @throws SandboxError argument_invalid for anything but 64 bytes of Ed25519 or 65 bytes of ECDSA.
- */
-function readDecisionSignature(given: unknown): DecisionSignature {
-  if (typeof given !== "string") throw wrongSignature(`is ${showValue(given)}`);
-  const exact = decodeExact(base64urlnopad, given);
-  if (exact?.length === 64) return { given, bytes: exact, mistakes: [] };
-  const hex = /^(0x)?([0-9a-fA-F]{2})+$/.test(given) ? hexToBytes(isHex(given) ? given : `0x${given}`) : null;
-  if (hex?.length === 65) return { given, bytes: null, mistakes: [ecdsaSignature] };
-  if (hex?.length === 64) return inEncoding(given, hex, "hex");
-  for (const { name, encoding } of encodings) {
-    const bytes = decodeExact(encoding, given);
-    if (bytes?.length === 64) return inEncoding(given, bytes, name);
-  }
-  const length = (exact ?? hex)?.length;
-  throw wrongSignature(length === undefined ? `is ${showValue(given)}` : `has ${length} bytes`);
-}
-
-function inEncoding(given: string, bytes: Uint8Array, actual: string): DecisionSignature {
-  const expected = "base64url without padding";
-  const detail = `The signature is in ${actual}; ${expected} was expected. Send ${base64urlnopad.encode(bytes)}.`;
-  return {
-    given,
-    bytes,
-    mistakes: [{ name: "wrong_encoding", field: "signature", expected, actual, detail }],
-  };
-}
-
-const ecdsaSignature: SignatureMistake = {
-  name: "ecdsa_signature",
-  field: "signature",
-  expected: "Ed25519, 64 bytes",
-  actual: "ECDSA, 65 bytes",
-  detail:
-    "The signature was made by a wallet (ECDSA); an Ed25519 signature of the reviewer's key was expected.",
-};
-
-function wrongSignature(wrong: string): SandboxError {
-  return new SandboxError(
-    "argument_invalid",
-    `The option signature ${wrong}. Pass the reviewer's Ed25519 signature: 64 bytes in base64url without padding.`,
-  );
-}
+const members = Object.keys(givenDecisionSchema.shape);
 
 /** A decision to explain, with the reviewer's signature if it is signed. */
 export interface ExplainDecision extends ExplainOptions {
@@ -96,50 +56,56 @@ export async function explainDecision(
   { decision: raw, signature: text, for: id }: { decision: unknown; signature?: unknown } & ExplainOptions,
   services: Services,
 ): Promise<DecisionExplanation> {
-  const given = readDecision(raw);
+  const remedy = `Pass the decision that the reviewer signs: ${members.join(", ")}.`;
+  const given = readOption("decision", givenDecisionSchema, raw, remedy);
   const signature = text === undefined ? null : readDecisionSignature(text);
   const known = await findKnownDecision(given, id, services);
-  const signed = await signedBy(raw, { given, known, signature }, services);
+  const bytes = signature?.bytes ?? null;
+  const signed =
+    known === null || bytes === null
+      ? null
+      : await findSignedDecision({ raw, given, known, bytes }, services);
+  const fields =
+    known === null
+      ? []
+      : compareMembers(
+          "decision",
+          { ...given },
+          { ...known.statement },
+          members.map((name) => ({ name, type: "string" })),
+        );
   const mistakes = [
-    ...(known === null ? [] : mistakesOfDecision(given, known.statement)),
+    ...fields.filter(({ equal }) => !equal).map((member) => memberMistake(member, services.deployment)),
     ...(signature?.mistakes ?? []),
     ...(signed?.mistake ? [signed.mistake] : []),
   ];
   const answer = await answerOfDecision(given, signature, services);
+  const verdict = judge({
+    mistake: mistakes[0],
+    unknown: "The sandbox knows no purchase of this decision.",
+    known: known && {
+      about: `the decision on ${given.claim_id} of ${known.purchase.id}`,
+      signedBy: `the reviewer's key ${known.reviewer.keyId}`,
+    },
+    answer,
+    isSigned: signature !== null,
+  });
   return {
-    ...judge(given, { known, mistakes, signature, answer }),
+    ...verdict,
     subject: known?.purchase.id ?? null,
     decision_hash: hashDecision(given),
     decision_bytes: bytesToHex(decisionBytes(given)),
     expected_key_id: known?.reviewer.keyId ?? null,
-    signature: signature === null ? null : viewSignature(signature, signed),
+    signature: signature && {
+      given: signature.given,
+      canonical: signature.canonical,
+      over: signed?.over ?? null,
+    },
     mistakes,
-    fields: known === null ? [] : compareDecision(given, known.statement),
+    fields,
     answer,
     simulated: await simulatedAt(services),
   };
-}
-
-async function signedBy(
-  raw: unknown,
-  {
-    given,
-    known,
-    signature,
-  }: { given: Decision; known: KnownDecision | null; signature: DecisionSignature | null },
-  services: Services,
-): Promise<Signed | null> {
-  const bytes = signature?.bytes ?? null;
-  if (known === null || bytes === null || typeof raw !== "object" || raw === null) return null;
-  return await findSignedDecision({ raw, given, known, bytes }, services);
-}
-
-function viewSignature(
-  { given, bytes }: DecisionSignature,
-  signed: Signed | null,
-): DecisionExplanation["signature"] {
-  const canonical = bytes === null ? null : base64urlnopad.encode(bytes);
-  return { given, canonical, over: signed?.over ?? null };
 }
 
 /** Stands for a signature that does not exist yet. It is never valid. */
@@ -163,27 +129,52 @@ async function answerOfDecision(
   return isUnsigned ? await serviceAnswerOf("recordDecision", async () => {}) : answer;
 }
 
-/** Returns whether everything is correct and, if not, the reason in one sentence. */
-function judge(
-  { claim_id }: Decision,
-  {
-    known,
-    mistakes: [mistake],
-    signature,
-    answer,
-  }: {
-    known: KnownDecision | null;
-    mistakes: readonly SignatureMistake[];
-    signature: DecisionSignature | null;
-    answer: ServiceAnswer;
-  },
-): Pick<DecisionExplanation, "cause" | "accepted"> {
-  if (mistake !== undefined) return { cause: mistake.detail, accepted: false };
-  if (known === null) return { cause: "The sandbox knows no purchase of this decision.", accepted: false };
-  if (answer.code !== null) return { cause: refusalOf(answer), accepted: false };
-  const about = `the decision on ${claim_id} of ${known.purchase.id}`;
-  const { keyId } = known.reviewer;
-  return signature === null
-    ? { cause: `It is ${about}; the reviewer's key ${keyId} signs it.`, accepted: true }
-    : { cause: `It would be accepted as ${about}.`, accepted: true };
+/**
+ * Finds the purchase and the claim that a decision is about, by any of the ids that it has; null when the sandbox knows none of them.
+ * Award, outcome and time are the reviewer's to choose.
+ *
+ * @throws SandboxError argument_invalid when no purchase has the id that is named.
+ */
+export async function findKnownDecision(
+  given: Decision,
+  id: string | undefined,
+  services: Services,
+): Promise<KnownDecision | null> {
+  const purchase = await findDecided(given, id, services);
+  if (purchase === undefined) return null;
+  const { store, deployment, keyRing } = services;
+  const { program, commitment_hash } = purchase;
+  const claim =
+    purchase.claim_id === null ? undefined : (await store.get("claims", purchase.claim_id))?.value;
+  const reviewer = await keyRing.reviewer(program);
+  const statement = {
+    ...given,
+    chain_id: deployment.chainId,
+    claim_hash: claim?.claim_hash ?? given.claim_hash,
+    claim_id: claim?.id ?? given.claim_id,
+    commitment_hash,
+    program,
+    purchase: purchase.id,
+    reviewer_key_id: reviewer.keyId,
+  };
+  return { purchase, statement, reviewer };
+}
+
+async function findDecided(
+  { purchase: named, claim_id, commitment_hash }: Decision,
+  id: string | undefined,
+  { store }: Services,
+): Promise<PurchaseRecord | undefined> {
+  const read = async (key: string) => (await store.get("purchases", key))?.value;
+  if (id !== undefined) {
+    const found = await read(id);
+    if (found !== undefined) return found;
+    throw new SandboxError(
+      "argument_invalid",
+      `for is ${showValue(id)}, which is no purchase of this sandbox. Pass the id of a purchase.`,
+    );
+  }
+  const claim = (await store.get("claims", claim_id))?.value;
+  const [byCommitment] = await store.list("purchases", { commitment_hash }, { limit: 1 });
+  return (await read(named)) ?? (claim && (await read(claim.purchase_id))) ?? byCommitment?.value;
 }

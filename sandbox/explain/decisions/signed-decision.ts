@@ -1,20 +1,87 @@
 import { sha512 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { base64, base64urlnopad } from "@scure/base";
-import { hexToBytes, keccak256 } from "viem";
+import { base64, base64url, base64urlnopad } from "@scure/base";
+import { hexToBytes, isHex, keccak256 } from "viem";
 import { type Decision, decisionBytes, hashDecision } from "../../../protocol/signatures/decision.ts";
 import { verifyEd25519 } from "../../../protocol/signatures/ed25519.ts";
+import { decodeExact } from "../../../protocol/signatures/exact-encoding.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
+import type { PublicKey } from "../../../server/keys/key-ring.ts";
 import type { Services } from "../../../server/services.ts";
+import type { PurchaseRecord } from "../../../server/store/records.ts";
+import type { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
+import { wrongOption } from "../read-option.ts";
 import type { Signed } from "../signatures/find-signed.ts";
-import type { SignatureMistake, SignatureMistakeName } from "../signatures/mistakes.ts";
-import { decisionMistake } from "./compare-decision.ts";
-import type { KnownDecision } from "./known-decision.ts";
+import {
+  type SignatureMistake,
+  type SignatureMistakeName,
+  signatureMistake,
+  signedMember,
+} from "../signatures/mistakes.ts";
+
+/** The signature of a decision. */
+export interface DecisionSignature {
+  given: string;
+  /** The 64 bytes of an Ed25519 signature; null for a signature of another scheme. */
+  bytes: Uint8Array | null;
+  /** The bytes in base64url without padding. */
+  canonical: string | null;
+  /** How the given form differs from base64url without padding. */
+  mistakes: SignatureMistake[];
+}
+
+/**
+ * Reads the signature of a decision, in any encoding.
+ *
+ * @throws SandboxError argument_invalid for anything but 64 bytes of Ed25519 or 65 bytes of ECDSA.
+ */
+export function readDecisionSignature(given: unknown): DecisionSignature {
+  if (typeof given !== "string") throw wrongSignature(`is ${showValue(given)}`);
+  const exact = decodeExact(base64urlnopad, given);
+  const hex = /^(0x)?([0-9a-fA-F]{2})+$/.test(given) ? hexToBytes(isHex(given) ? given : `0x${given}`) : null;
+  if (hex?.length === 65) return { given, bytes: null, canonical: null, mistakes: [ecdsaSignature] };
+  const expected = "base64url without padding";
+  const decoded = [
+    { encoding: expected, bytes: exact },
+    { encoding: "hex", bytes: hex },
+    { encoding: "base64url with padding", bytes: decodeExact(base64url, given) },
+    { encoding: "base64", bytes: decodeExact(base64, given) },
+  ];
+  for (const { encoding, bytes } of decoded) {
+    if (bytes?.length !== 64) continue;
+    const canonical = base64urlnopad.encode(bytes);
+    const detail = `The signature is in ${encoding}; ${expected} was expected. Send ${canonical}.`;
+    const mistake = signatureMistake("wrong_encoding", expected, encoding, detail);
+    return { given, bytes, canonical, mistakes: encoding === expected ? [] : [mistake] };
+  }
+  const length = (exact ?? hex)?.length;
+  throw wrongSignature(length === undefined ? `is ${showValue(given)}` : `has ${length} bytes`);
+}
+
+const ecdsaSignature = signatureMistake(
+  "ecdsa_signature",
+  "Ed25519, 64 bytes",
+  "ECDSA, 65 bytes",
+  "The signature was made by a wallet (ECDSA); an Ed25519 signature of the reviewer's key was expected.",
+);
+
+function wrongSignature(wrong: string): SandboxError {
+  const remedy = "Pass the reviewer's Ed25519 signature: 64 bytes in base64url without padding.";
+  return wrongOption("signature", wrong, remedy);
+}
+
+/** The decision that the service would make of a given one, and the key that has to sign it. */
+export interface KnownDecision {
+  purchase: PurchaseRecord;
+  statement: Decision;
+  reviewer: PublicKey;
+}
 
 /** A signature that is compared with a decision. */
-export interface ComparedDecision {
+interface ComparedDecision {
   /** The decision as it was given: programs sign its JSON in the order of its members. */
-  raw: object;
+  raw: unknown;
   given: Decision;
   known: KnownDecision;
   /** The 64 bytes of the signature. */
@@ -22,11 +89,7 @@ export interface ComparedDecision {
 }
 
 /** Bytes that could have been signed instead of the decision bytes. */
-interface OtherBytes {
-  name: SignatureMistakeName;
-  actual: string;
-  bytes: Uint8Array;
-}
+type OtherBytes = [name: SignatureMistakeName, actual: string, bytes: Uint8Array];
 
 /** Finds out what the reviewer's key has signed, and otherwise which key has signed the decision. */
 export async function findSignedDecision(compared: ComparedDecision, services: Services): Promise<Signed> {
@@ -46,12 +109,13 @@ export async function findSignedDecision(compared: ComparedDecision, services: S
 
 async function findOtherBytes(
   { known, bytes }: ComparedDecision,
-  raw: object,
+  raw: unknown,
   decision: Decision,
 ): Promise<SignatureMistake | null> {
   const { publicKey } = known.reviewer;
-  const found = otherBytesOf(raw, decision).find((other) => verifyEd25519(publicKey, other.bytes, bytes));
-  if (found !== undefined) return signedOther(found.name, found.actual);
+  const others = otherBytesOf(raw, decision);
+  const [name, actual] = others.find(([, , other]) => verifyEd25519(publicKey, other, bytes)) ?? [];
+  if (name !== undefined) return signedOther(name, `${actual}`);
   return (await verifiesPrehashed(publicKey, decisionBytes(decision), bytes))
     ? signedOther("prehashed", "the SHA-512 of the decision bytes, by Ed25519ph")
     : null;
@@ -60,25 +124,20 @@ async function findOtherBytes(
 function signedOther(name: SignatureMistakeName, actual: string): SignatureMistake {
   const expected = "Ed25519 over the decision bytes";
   const detail = `The signature is over ${actual}; ${expected} was expected.`;
-  return { name, field: "signature", expected, actual, detail };
+  return signatureMistake(name, expected, actual, detail);
 }
 
-function otherBytesOf(raw: object, decision: Decision): OtherBytes[] {
+function otherBytesOf(raw: unknown, decision: Decision): OtherBytes[] {
   const signed = decisionBytes(decision);
   const hash = hashDecision(decision);
   const start = signed.indexOf("\n".charCodeAt(0)) + 1;
   const [line, json] = [signed.slice(0, start), signed.slice(start)];
   const others = [JSON.stringify(raw), JSON.stringify(raw, null, 2)].map(utf8ToBytes);
-  const text = (name: string, value: string): OtherBytes => ({
-    name: "hex_text_signed",
-    actual: `${name}, as a text`,
-    bytes: utf8ToBytes(value),
-  });
-  const hashed = (name: string, bytes: Uint8Array): OtherBytes => ({
-    name: "prehashed",
-    actual: name,
-    bytes,
-  });
+  const text = (name: string, value: string): OtherBytes => [
+    "hex_text_signed",
+    `${name}, as a text`,
+    utf8ToBytes(value),
+  ];
   return [
     text("the decision bytes in hex", bytesToHex(signed)),
     text("the decision bytes in hex with 0x", `0x${bytesToHex(signed)}`),
@@ -86,25 +145,25 @@ function otherBytesOf(raw: object, decision: Decision): OtherBytes[] {
     text("the decision bytes in base64url", base64urlnopad.encode(signed)),
     text("the decision hash in hex", hash),
     text("the decision hash in hex without 0x", hash.slice(2)),
-    hashed("the SHA-256 of the decision bytes", hexToBytes(hash)),
-    hashed("the SHA-512 of the decision bytes", sha512(signed)),
-    hashed("the Keccak-256 of the decision bytes", hexToBytes(keccak256(signed))),
-    hashed("the SHA-256 of the JSON", hexToBytes(sha256Hex(json))),
-    ...[json, ...others].map((bytes) => ({
-      name: "missing_domain_line" as const,
-      actual: "the JSON without the line before it",
-      bytes,
-    })),
-    {
-      name: "missing_domain_line",
-      actual: "line and JSON without the line feed between them",
-      bytes: joined(line.slice(0, -1), json),
-    },
-    ...others.map((bytes) => ({
-      name: "not_canonical_json" as const,
-      actual: "JSON that is not in the form of RFC 8785",
-      bytes: joined(line, bytes),
-    })),
+    ["prehashed", "the SHA-256 of the decision bytes", hexToBytes(hash)],
+    ["prehashed", "the SHA-512 of the decision bytes", sha512(signed)],
+    ["prehashed", "the Keccak-256 of the decision bytes", hexToBytes(keccak256(signed))],
+    ["prehashed", "the SHA-256 of the JSON", hexToBytes(sha256Hex(json))],
+    ...[json, ...others].map(
+      (bytes): OtherBytes => ["missing_domain_line", "the JSON without the line before it", bytes],
+    ),
+    [
+      "missing_domain_line",
+      "line and JSON without the line feed between them",
+      joined(line.slice(0, -1), json),
+    ],
+    ...others.map(
+      (bytes): OtherBytes => [
+        "not_canonical_json",
+        "JSON that is not in the form of RFC 8785",
+        joined(line, bytes),
+      ],
+    ),
   ];
 }
 
@@ -142,9 +201,9 @@ async function findOtherClaim(
   const claim_hash = hashes.find((hash) =>
     verifyEd25519(reviewer.publicKey, decisionBytes({ ...statement, claim_hash: hash }), bytes),
   );
-  return claim_hash === undefined
-    ? null
-    : decisionMistake("claim_hash", statement.claim_hash, claim_hash, "The signature is over");
+  if (claim_hash === undefined) return null;
+  const member = { name: "decision.claim_hash", expected: statement.claim_hash, actual: claim_hash };
+  return signedMember("wrong_claim_hash", member);
 }
 
 async function findOtherKey(
@@ -160,11 +219,10 @@ async function findOtherKey(
 
 function otherKey({ reviewer, statement }: KnownDecision, actual: string | null): SignatureMistake {
   const by = actual === null ? "was not made over this decision" : `was made with the key ${actual}`;
-  return {
-    name: "wrong_key",
-    field: "signature",
-    expected: reviewer.keyId,
+  return signatureMistake(
+    "wrong_key",
+    reviewer.keyId,
     actual,
-    detail: `The signature ${by}; the reviewer of ${statement.program} signs with ${reviewer.keyId}. The key or the signed data differs.`,
-  };
+    `The signature ${by}; the reviewer of ${statement.program} signs with ${reviewer.keyId}. The key or the signed data differs.`,
+  );
 }

@@ -47,8 +47,7 @@ export interface SlotPart {
   type: string;
   offset: number;
   bytes: number;
-  /** The variable, and the keys of its mappings. */
-  variable: string;
+  /** The keys of its mappings. */
   keys: readonly MappingKey[];
 }
 
@@ -63,66 +62,47 @@ export function nameSlots(
   keys: MappingKeys,
 ): Map<Hex, SlotPart[]> {
   const found = new Map<Hex, SlotPart[]>();
-  for (const part of partsOf(layout, layout.storage, { base: 0n, name: "", path: [], keys })) {
-    const slot = numberToHex(part.slot, { size: 32 });
-    if (slots.has(slot)) found.set(slot, [...(found.get(slot) ?? []), part.part]);
+  for (const variable of layout.storage) {
+    const place = { base: BigInt(variable.slot), name: variable.label, keys: [] };
+    for (const { base, part } of partsOf(layout, variable, place, keys)) {
+      const slot = numberToHex(base, { size: 32 });
+      if (slots.has(slot)) found.set(slot, [...(found.get(slot) ?? []), part]);
+    }
   }
   return found;
 }
 
+/** The slot, the name and the keys of the mappings that have led to a value. */
 interface Place {
   base: bigint;
-  /** The name so far; empty for a variable. */
   name: string;
-  /** The keys so far. */
-  path: readonly MappingKey[];
-  keys: MappingKeys;
+  keys: readonly MappingKey[];
 }
 
 function* partsOf(
   layout: StorageLayout,
-  members: readonly Member[],
+  { type: typeName, offset }: Pick<Member, "type" | "offset">,
   place: Place,
-): Generator<{ slot: bigint; part: SlotPart }> {
-  for (const { label, offset, slot, type } of members) {
-    const name = place.name === "" ? label : `${place.name}.${label}`;
-    yield* partsOfType(layout, type, offset, { ...place, base: place.base + BigInt(slot), name });
-  }
-}
-
-function* partsOfType(
-  layout: StorageLayout,
-  name: string,
-  offset: number,
-  place: Place,
-): Generator<{ slot: bigint; part: SlotPart }> {
-  const type = layout.types[name];
-  if (type === undefined) return;
-  if (type.members !== undefined) yield* partsOf(layout, type.members, place);
-  else if (type.encoding === "mapping") yield* partsOfMapping(layout, type, place);
-  else {
-    const { name: full, path } = place;
-    const variable = /^\w*/.exec(full)?.[0] ?? "";
+  tried: MappingKeys,
+): Generator<{ base: bigint; part: SlotPart }> {
+  const type = layout.types[typeName];
+  const { base, name, keys } = place;
+  if (type?.members !== undefined) {
+    for (const member of type.members) {
+      const at = { base: base + BigInt(member.slot), name: `${name}.${member.label}`, keys };
+      yield* partsOf(layout, member, at, tried);
+    }
+  } else if (type?.encoding === "mapping") {
+    const { key: keyType = "", value = "" } = type;
+    const position = numberToHex(base, { size: 32 });
+    for (const key of keysOf(keyType, layout.types[value]?.encoding === "mapping", tried)) {
+      const slot = BigInt(keccak256(concat([key.word, position])));
+      const at = { base: slot, name: `${name}[${key.name}]`, keys: [...keys, key] };
+      yield* partsOf(layout, { type: value, offset: 0 }, at, tried);
+    }
+  } else if (type !== undefined) {
     const bytes = Number(type.numberOfBytes);
-    yield { slot: place.base, part: { name: full, type: type.label, offset, bytes, variable, keys: path } };
-  }
-}
-
-function* partsOfMapping(
-  layout: StorageLayout,
-  { key = "", value = "" }: StorageType,
-  { base, name, path, keys }: Place,
-): Generator<{ slot: bigint; part: SlotPart }> {
-  const isOuter = layout.types[value]?.encoding === "mapping";
-  const position = numberToHex(base, { size: 32 });
-  for (const tried of keysOf(key, isOuter, keys)) {
-    const at = BigInt(keccak256(concat([tried.word, position])));
-    yield* partsOfType(layout, value, 0, {
-      base: at,
-      name: `${name}[${tried.name}]`,
-      path: [...path, tried],
-      keys,
-    });
+    yield { base, part: { name, type: type.label, offset, bytes, keys } };
   }
 }
 

@@ -19,6 +19,7 @@ import { findByCommitment } from "../../../server/store/records/find.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import type { AddressLabels } from "../../explorer/address-labels.ts";
 import type { StateChanges } from "../explanation.ts";
+import { allCalls, type TracedCall } from "./call-trace.ts";
 import {
   type MappingKey,
   type MappingKeys,
@@ -27,16 +28,13 @@ import {
   type SlotPart,
   type StorageLayout,
 } from "./name-slots.ts";
-import { allCalls, type TracedCall } from "./read-call-trace.ts";
 import { storageLayouts } from "./storage-layout.generated.ts";
 
 /** The sources of a transaction's keys. */
 interface KeySources {
   observed: ObservedTransaction;
-  trace: TracedCall | null;
-  /** The accounts whose state has changed, and the values of the slots before and after. */
-  accounts: readonly Address[];
-  values: readonly Hex[];
+  calls: readonly TracedCall[];
+  changed: readonly ChangedSlot[];
 }
 
 /** The most words and addresses that are tried as keys: each address of a mapping of mappings is tried with every other key. */
@@ -48,7 +46,7 @@ async function collectKeys(
   { services, labels }: { services: Services; labels: AddressLabels },
 ): Promise<MappingKeys> {
   const { deployment, store } = services;
-  const words = take(wordsOf(sources), mostKeys.words);
+  const words = [...wordsOf(sources)].slice(0, mostKeys.words);
   const programs = deployment.programs.map(({ id }) => ({ word: hashId(id), name: id }));
   const named = new Map<Hex, string>(programs.map(({ word, name }) => [word, name]));
   let fundings = 0;
@@ -57,23 +55,18 @@ async function collectKeys(
       named.set(hashId(key), key);
       fundings += 1;
     }
-  for (const word of words) {
-    const purchase = named.has(word) ? undefined : await findByCommitment(store, word);
-    if (purchase !== undefined) named.set(word, purchase.key);
-  }
+  for (const word of words)
+    if (!named.has(word)) named.set(word, (await findByCommitment(store, word))?.key ?? word);
   const addresses = new Set<Address>([
     zeroAddress,
-    ...sources.accounts,
-    ...(sources.trace === null ? [] : allCalls(sources.trace).flatMap(({ from, to }) => [from, to ?? from])),
+    ...sources.changed.map(({ address }) => address),
+    ...sources.calls.flatMap(({ from, to }) => [from, to ?? from]),
     ...words.flatMap((word) => (isAddressWord(word) ? [slice(word, 12)] : [])),
   ]);
   return {
-    bytes32: [...new Set([...named.keys(), ...words])].map((word) => ({
-      word,
-      name: named.get(word) ?? word,
-    })),
+    bytes32: [...named].map(([word, name]) => ({ word, name })),
     outerBytes32: programs,
-    address: uniqueKeys(take(addresses, mostKeys.addresses), labels),
+    address: uniqueKeys([...addresses].slice(0, mostKeys.addresses), labels),
     // Fundings are numbered from 1; a merchant that did not enroll has none.
     number: Array.from({ length: fundings + 1 }, (_, index) => ({
       word: numberToHex(index + 1, { size: 32 }),
@@ -82,7 +75,7 @@ async function collectKeys(
   };
 }
 
-function uniqueKeys(addresses: Iterable<Address>, labels: AddressLabels): MappingKey[] {
+function uniqueKeys(addresses: readonly Address[], labels: AddressLabels): MappingKey[] {
   const keys = new Map<Hex, MappingKey>();
   for (const address of addresses) {
     const word = pad(address, { size: 32 }).toLowerCase() as Hex;
@@ -91,21 +84,16 @@ function uniqueKeys(addresses: Iterable<Address>, labels: AddressLabels): Mappin
   return [...keys.values()];
 }
 
-function take<T>(values: Iterable<T>, most: number): T[] {
-  return [...values].slice(0, most);
-}
-
 function isAddressWord(word: Hex): boolean {
   const value = hexToBigInt(word);
   return value > 0xffff_ffffn && value < 1n << 160n;
 }
 
-function wordsOf({ observed, trace, values }: KeySources): Set<Hex> {
-  const calls = trace === null ? [] : allCalls(trace);
+function wordsOf({ observed, calls, changed }: KeySources): Set<Hex> {
   const logs = observed.receipt?.logs ?? [];
   return new Set([
     ...calls.flatMap(({ input }) => split(`0x${input.slice(10)}`)),
-    ...values,
+    ...changed.flatMap(({ before, after }) => [before, after]),
     ...logs.flatMap(({ topics, data }) => [...topics, ...split(data)]),
   ]);
 }
@@ -129,7 +117,7 @@ const accounts = z.record(
   }),
 );
 
-/** The answer of the tracer {@link stateDiff}: the changed values before and after. A slot without a value is zero. */
+/** The answer of the tracer `prestateTracer`: the changed values before and after. A slot without a value is zero. */
 const prestateDiff = z.object({ pre: accounts, post: accounts });
 
 type Diff = z.output<typeof prestateDiff>;
@@ -148,7 +136,7 @@ export interface ChangeSources {
 /**
  * Names the balances and the slots that a transaction has changed, or a call would change.
  *
- * @param answer - of the node's tracer {@link stateDiff}.
+ * @param answer - of the node's tracer `prestateTracer`.
  * @returns null where the node does not trace.
  */
 export async function readChanges(
@@ -161,9 +149,8 @@ export async function readChanges(
   if (diff === undefined) return null;
   const { deployment } = services;
   const changed = slotsOf(diff);
-  const values = changed.flatMap(({ before, after }) => [before, after]);
-  const sources = { observed, trace, accounts: changed.map(({ address }) => address), values };
-  const keys = await collectKeys(sources, { services, labels });
+  const calls = trace === null ? [] : allCalls(trace);
+  const keys = await collectKeys({ observed, calls, changed }, { services, labels });
   const named = nameChanges(changed, keys, (address) => layoutOf(address, deployment, isOwnRegistrar));
   return {
     balances: [...etherChanges(diff, labels), ...tokenChanges(named, deployment, labels)],
@@ -255,9 +242,8 @@ function tokenChanges(
   labels: AddressLabels,
 ): StateChanges["balances"] {
   return named.flatMap(({ address, before, after, parts: [part] }) => {
-    const [holder] = part?.keys ?? [];
-    if (!sameAddress(address, token.address) || part?.variable !== "_balances" || holder === undefined)
-      return [];
+    const [holder] = part?.name.startsWith("_balances[") === true ? part.keys : [];
+    if (!sameAddress(address, token.address) || holder === undefined) return [];
     const sides = { before: BigInt(before) & balanceBits, after: BigInt(after) & balanceBits };
     return sides.before === sides.after
       ? []
@@ -271,13 +257,12 @@ function viewBalance(
   { before, after }: { before: bigint; after: bigint },
   labels: AddressLabels,
 ): StateChanges["balances"][number] {
-  const [from, to, change] = [before, after, after - before].map(String);
   return {
     asset,
     address,
     name: labels.view(address).name,
-    before: `${from}`,
-    after: `${to}`,
-    change: `${change}`,
+    before: String(before),
+    after: String(after),
+    change: String(after - before),
   };
 }

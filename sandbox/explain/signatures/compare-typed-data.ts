@@ -1,45 +1,39 @@
 import { getAddress, isAddress } from "viem";
-import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
 import { contractAt } from "../address-book.ts";
+import { compareMember } from "../cause/compare-calls.ts";
+import type { MemberDifference } from "../explanation.ts";
+import type { TypeMembers } from "./find-wrong-member.ts";
 import type { SignatureMistake, SignatureMistakeName } from "./mistakes.ts";
-import { type GivenTypedData, hasDomainType, type TypeMembers } from "./typed-data.ts";
-
-/** One member of typed data next to the one that is known; null where a side does not have it. */
-export interface MemberDifference {
-  name: string;
-  expected: Json;
-  actual: Json;
-  equal: boolean;
-}
+import type { GivenTypedData } from "./typed-data.ts";
 
 /**
  * Compares typed data with the known one, member by member, domain first.
  *
- * @example compareMembers(given, known).filter(({ equal }) => !equal).map(({ name }) => name) // ["domain.chainId"]
+ * @example compareTypedData(given, known).filter(({ equal }) => !equal).map(({ name }) => name) // ["domain.chainId"]
  */
-export function compareMembers(given: GivenTypedData, known: GivenTypedData): MemberDifference[] {
+export function compareTypedData(given: GivenTypedData, known: GivenTypedData): MemberDifference[] {
   const { primaryType, types } = known;
   return [
-    ...compare("domain", given.domain, known.domain, types["EIP712Domain"] ?? []),
-    ...compare("message", given.message, known.message, types[primaryType] ?? []),
+    ...compareMembers("domain", given.domain, known.domain, types["EIP712Domain"] ?? []),
+    ...compareMembers("message", given.message, known.message, types[primaryType] ?? []),
   ];
 }
 
 /** Returns how many of the fixed members of a message the given one has. */
 export function countEqual(
-  given: GivenTypedData,
+  { primaryType, types, message }: GivenTypedData,
   fixed: { [name: string]: Json },
-  types: TypeMembers,
 ): number {
-  const members = (types[given.primaryType] ?? []).filter(({ name }) => Object.hasOwn(fixed, name));
-  return compare("message", given.message, fixed, members).filter(
+  const members = (types[primaryType] ?? []).filter(({ name }) => Object.hasOwn(fixed, name));
+  return compareMembers("message", message, fixed, members).filter(
     ({ equal, expected }) => equal && expected !== null,
   ).length;
 }
 
-function compare(
+/** Compares an object with the known one, member by member; values of one type with several spellings are compared in one of them. */
+export function compareMembers(
   path: string,
   given: { [name: string]: Json },
   known: { [name: string]: Json },
@@ -49,9 +43,7 @@ function compare(
   const names = new Set([...typeOf.keys(), ...Object.keys(given)]);
   return [...names].map((name) => {
     const type = typeOf.get(name) ?? "string";
-    const [expected, actual] = [known[name], given[name]].map((value) => plain(value, type));
-    const equal = canonicalJson(expected) === canonicalJson(actual);
-    return { name: `${path}.${name}`, expected: expected ?? null, actual: actual ?? null, equal };
+    return compareMember(`${path}.${name}`, plain(known[name], type), plain(given[name], type));
   });
 }
 
@@ -72,11 +64,14 @@ function integerText(value: Json): Json {
   return isInteger ? BigInt(String(value)).toString() : value;
 }
 
-const domainMistakes: { readonly [member: string]: SignatureMistakeName } = {
+const mistakeNames: { readonly [member: string]: SignatureMistakeName } = {
   "domain.chainId": "wrong_chain_id",
   "domain.verifyingContract": "wrong_verifying_contract",
   "domain.version": "wrong_domain_version",
   "domain.name": "wrong_domain_name",
+  "decision.chain_id": "wrong_chain_id",
+  "decision.claim_hash": "wrong_claim_hash",
+  "decision.reviewer_key_id": "wrong_reviewer",
 };
 
 /** Returns the mistakes of typed data: its domain first, then its types, then its message. */
@@ -85,23 +80,17 @@ export function mistakesOfData(
   known: GivenTypedData,
   deployment: Deployment,
 ): SignatureMistake[] {
-  const differing = compareMembers(given, known).filter(({ equal }) => !equal);
-  const inDomain = differing.flatMap((member) => {
-    const name = domainMistakes[member.name];
-    return name === undefined ? [] : [memberMistake(name, member, deployment)];
-  });
-  const inMessage = differing.filter(({ name }) => name.startsWith("message."));
+  const differing = compareTypedData(given, known).filter(({ equal }) => !equal);
   return [
-    ...inDomain,
+    ...differing.filter(({ name }) => Object.hasOwn(mistakeNames, name)),
     ...mistakesOfTypes(given, known),
-    ...inMessage.map((member) => memberMistake("changed_field", member, deployment)),
-  ];
+    ...differing.filter(({ name }) => name.startsWith("message.")),
+  ].map((mistake) => ("detail" in mistake ? mistake : memberMistake(mistake, deployment)));
 }
 
 /** Makes the mistake of one member, with the names of the contracts on both sides. */
 export function memberMistake(
-  name: SignatureMistakeName,
-  { name: field, expected, actual }: Pick<MemberDifference, "name" | "expected" | "actual">,
+  { name: field, expected, actual }: Omit<MemberDifference, "equal">,
   deployment: Deployment,
 ): SignatureMistake {
   const sideOf = (value: Json) => {
@@ -116,27 +105,22 @@ export function memberMistake(
       : expected === null
         ? `${field} is ${sideOf(actual)}; the message has no such member.`
         : `${field} is ${sideOf(actual)}; ${sideOf(expected)} was expected.`;
-  return { name, field, expected, actual, detail };
+  return { name: mistakeNames[field] ?? "changed_field", field, expected, actual, detail };
 }
 
 function mistakesOfTypes(given: GivenTypedData, known: GivenTypedData): SignatureMistake[] {
-  const { primaryType } = known;
-  const names = hasDomainType(given) ? ["EIP712Domain", primaryType] : [primaryType];
-  const differing = names.flatMap((name): SignatureMistake[] => {
-    const [expected, actual] = [textOfType(name, known.types), textOfType(name, given.types)];
-    const detail = `types.${name} is ${actual}; ${expected} was expected.`;
-    return expected === actual
-      ? []
-      : [{ name: "wrong_types", field: `types.${name}`, expected, actual, detail }];
+  return ["EIP712Domain", known.primaryType].flatMap((type): SignatureMistake[] => {
+    const isMissing = type === "EIP712Domain" && !Object.hasOwn(given.types, type);
+    const expected = textOfType(type, known.types);
+    const actual = isMissing ? null : textOfType(type, given.types);
+    if (expected === actual) return [];
+    const field = `types.${type}`;
+    const name = isMissing ? "missing_domain_type" : "wrong_types";
+    const detail = isMissing
+      ? `types has no EIP712Domain, so eth_signTypedData_v4 signs an empty domain; add ${expected}.`
+      : `${field} is ${actual}; ${expected} was expected.`;
+    return [{ name, field, expected, actual, detail }];
   });
-  return [...(hasDomainType(given) ? [] : [missingDomainType(known)]), ...differing];
-}
-
-/** The mistake of types without the type of the domain. */
-function missingDomainType(known: GivenTypedData): SignatureMistake {
-  const expected = textOfType("EIP712Domain", known.types);
-  const detail = `types has no EIP712Domain, so eth_signTypedData_v4 signs an empty domain; add ${expected}.`;
-  return { name: "missing_domain_type", field: "types.EIP712Domain", expected, actual: null, detail };
 }
 
 /** Returns a type as EIP-712 writes it, such as `Claim(bytes32 commitment,address beneficiary)`. */

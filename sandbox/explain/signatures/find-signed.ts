@@ -1,14 +1,18 @@
 import { concat, type Hex, hashMessage, keccak256, stringToHex } from "viem";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
-import { type Json, toJson } from "../../../protocol/values/json.ts";
+import { toJson } from "../../../protocol/values/json.ts";
 import { enrollmentMessageOf } from "../../../server/merchants/views.ts";
-import type { MerchantRecord } from "../../../server/store/records.ts";
 import type { ExplainSources } from "../explain-transaction.ts";
 import { memberMistake } from "./compare-typed-data.ts";
 import { type KnownMessage, possibleMessages } from "./known-messages.ts";
-import type { SignatureMistake, SignatureMistakeName } from "./mistakes.ts";
+import {
+  type SignatureMistake,
+  type SignatureMistakeName,
+  signatureMistake,
+  signedMember,
+} from "./mistakes.ts";
 import type { ReadSignature } from "./read-signature.ts";
-import { digestWithoutDomain, type GivenTypedData, hashesOf } from "./typed-data.ts";
+import { digestWithoutDomain, type GivenTypedData, hashesOf, typedDataDigest } from "./typed-data.ts";
 
 /** The data that a signature is over. */
 export interface Signed {
@@ -29,30 +33,27 @@ export interface ComparedSignature {
 
 /** Finds out what the expected signer has signed, from the given typed data to other objects of the same type. */
 export async function findSigned(compared: ComparedSignature, sources: ExplainSources): Promise<Signed> {
-  const { given, known, signature } = compared;
-  if (await signature.signs(hashesOf(given).digest)) return { over: "given", mistake: null };
-  const digest = typedDataDigest(known.typedData);
-  if (digest !== null && (await signature.signs(digest))) return { over: "known", mistake: null };
-  const searches = [findOtherBytes, findEnrollment, findOtherNonce, findOtherMessage, nameOtherSigner];
-  for (const search of searches) {
-    const mistake = await search(compared, sources);
-    if (mistake !== null) return { over: "other", mistake };
-  }
-  return { over: "other", mistake: null };
+  const { given, known } = compared;
+  if (await signs(compared, hashesOf(given).digest)) return { over: "given", mistake: null };
+  if (await signs(compared, typedDataDigest(known.typedData))) return { over: "known", mistake: null };
+  const mistake =
+    (await findOtherBytes(compared, sources)) ??
+    (await findEnrollment(compared, sources)) ??
+    (await findOtherNonce(compared, sources)) ??
+    (await findOtherMessage(compared, sources)) ??
+    (await nameOtherSigner(compared, sources));
+  return { over: "other", mistake };
 }
 
-/** Returns the digest of a known message; null if its open members have no value of their type. */
-export function typedDataDigest(typedData: GivenTypedData): Hex | null {
-  try {
-    return hashesOf(typedData).digest;
-  } catch {
-    return null;
-  }
+/** Returns whether the expected signer has signed a digest. */
+async function signs({ known, signature }: ComparedSignature, digest: Hex | null): Promise<boolean> {
+  return digest !== null && (await signature.signerOf(digest)) === known.signer;
 }
 
 type Search = (compared: ComparedSignature, sources: ExplainSources) => Promise<SignatureMistake | null>;
 
-const findOtherBytes: Search = async ({ raw, given, known, signature }, { services }) => {
+const findOtherBytes: Search = async (compared, { services }) => {
+  const { raw, given, known } = compared;
   const { token, registrar, fundingSource } = services.deployment;
   const contracts = [token, registrar, fundingSource].map(({ address }) => address);
   const isKnown = typedDataDigest(known.typedData) !== null;
@@ -61,62 +62,53 @@ const findOtherBytes: Search = async ({ raw, given, known, signature }, { servic
     ...(isKnown ? otherSchemes(known.typedData, jsonTexts(known.typedData)) : []),
     ...(isKnown ? otherDomains(known.typedData, contracts) : []),
   ];
-  for (const { digest, ...mistake } of others) if (await signature.signs(digest)) return mistake;
+  for (const { digest, mistake } of others) if (await signs(compared, digest)) return mistake;
   return null;
 };
 
 /** A merchant's wallet signs the enrollment text, and the commitment signer the funding authorization. */
 const findEnrollment: Search = async ({ given, known, signature }, { services }) => {
-  if (known.type !== "FundingAuthorization") return null;
-  const merchant = known.subject as MerchantRecord;
-  const { digest } = hashesOf(given);
-  const common = { field: "signature", expected: known.signer, actual: merchant.wallet };
-  if ((await signature.signerOf(digest)) === merchant.wallet)
-    return {
-      ...common,
-      name: "typed_data_for_enrollment",
-      detail: `The wallet of ${merchant.id} has signed the funding authorization; to enroll, it signs the enrollment text with personal_sign.`,
-    };
+  const { merchant, signer } = known;
+  if (merchant === undefined) return null;
+  const { id, wallet } = merchant;
+  if ((await signature.signerOf(hashesOf(given).digest)) === wallet)
+    return signatureMistake(
+      "typed_data_for_enrollment",
+      signer,
+      wallet,
+      `The wallet of ${id} has signed the funding authorization; to enroll, it signs the enrollment text with personal_sign.`,
+    );
   const enrollment = hashMessage(enrollmentMessageOf(merchant, services));
-  return (await signature.signerOf(enrollment)) !== merchant.wallet
-    ? null
-    : {
-        ...common,
-        name: "other_message",
-        detail: `The signature is the one by which the wallet of ${merchant.id} enrolls (personal_sign); send it to POST …/enrollment.`,
-      };
+  const detail = `The signature is the one by which the wallet of ${id} enrolls (personal_sign); send it to POST …/enrollment.`;
+  return (await signature.signerOf(enrollment)) === wallet
+    ? signatureMistake("other_message", signer, wallet, detail)
+    : null;
 };
 
 /** The number of used nonces that are tried. */
 const triedNonces = 16n;
 
-const findOtherNonce: Search = async ({ known, signature }, { services }) => {
-  if (known.type !== "Permit") return null;
-  const { typedData } = known;
+const findOtherNonce: Search = async (compared, { services }) => {
+  const { type, typedData } = compared.known;
+  if (type !== "Permit") return null;
   const next = BigInt(String(typedData.message["nonce"]));
   for (let nonce = next + 1n; nonce >= 0n && nonce >= next - triedNonces; nonce -= 1n) {
     const message = { ...typedData.message, nonce: nonce.toString() };
-    const digest = typedDataDigest({ ...typedData, message });
-    if (digest === null || !(await signature.signs(digest))) continue;
+    if (!(await signs(compared, typedDataDigest({ ...typedData, message })))) continue;
     const member = { name: "message.nonce", expected: next.toString(), actual: nonce.toString() };
-    return memberMistake("changed_field", member, services.deployment);
+    return memberMistake(member, services.deployment);
   }
   return null;
 };
 
-const findOtherMessage: Search = async ({ given, known, signature }, { services }) => {
-  for (const possible of await possibleMessages(known.type, services)) {
-    if (possible.id === known.subject.id) continue;
-    const { typedData, about } = await possible.complete(given.message);
-    const digest = typedDataDigest(typedData);
-    if (digest === null || !(await signature.signs(digest))) continue;
-    return {
-      name: "other_message",
-      field: "signature",
-      expected: known.subject.id,
-      actual: possible.id,
-      detail: `The signature is over ${about}; ${known.about} was expected.`,
-    };
+const findOtherMessage: Search = async (compared, { services }) => {
+  const { given, known } = compared;
+  for (const { id, complete } of await possibleMessages(known.type, services)) {
+    if (id === known.id) continue;
+    const { typedData, about } = await complete(given.message);
+    const detail = `The signature is over ${about}; ${known.about} was expected.`;
+    if (await signs(compared, typedDataDigest(typedData)))
+      return signatureMistake("other_message", known.id, id, detail);
   }
   return null;
 };
@@ -129,17 +121,13 @@ const nameOtherSigner: Search = async ({ given, known, signature }, { labels }) 
     signature.canonical === null && signature.mistakes.length === 0
       ? `The contract at ${signer} refuses the signature over this typed data (isValidSignature, ERC-1271). Sign it again, or sign the data that was meant.`
       : `This typed data was signed by ${by}; ${signedBy} (${signer}) was expected. Either the account is wrong, or it signed different data.`;
-  return { name: "wrong_signer", field: "signature", expected: signer, actual, detail };
+  return signatureMistake("wrong_signer", signer, actual, detail);
 };
 
 /** A digest that could have been signed in place of the right one, and the mistake that this would be. */
 interface OtherDigest {
   digest: Hex;
-  name: SignatureMistakeName;
-  field: string;
-  expected: Json;
-  actual: Json;
-  detail: string;
+  mistake: SignatureMistake;
 }
 
 /**
@@ -151,11 +139,12 @@ function otherSchemes(typedData: GivenTypedData, texts: readonly string[]): Othe
   const { domain_separator, struct_hash, digest } = hashesOf(typedData);
   const signed = (name: SignatureMistakeName, actual: string, value: Hex): OtherDigest => ({
     digest: value,
-    name,
-    field: "signature",
-    expected: "eth_signTypedData_v4",
-    actual,
-    detail: `The signature is over ${actual}; sign the typed data with eth_signTypedData_v4.`,
+    mistake: signatureMistake(
+      name,
+      "eth_signTypedData_v4",
+      actual,
+      `The signature is over ${actual}; sign the typed data with eth_signTypedData_v4.`,
+    ),
   });
   return [
     signed("eth_sign", "the digest with the prefix of eth_sign and personal_sign", prefixed(digest)),
@@ -186,11 +175,13 @@ function withoutDomain(typedData: GivenTypedData): OtherDigest {
   const actual = "an empty domain";
   return {
     digest: digestWithoutDomain(typedData),
-    name: "missing_domain_type",
-    field: "types.EIP712Domain",
-    expected: typedData.domain,
-    actual,
-    detail: `The signature is over ${actual}, which eth_signTypedData_v4 signs when types has no EIP712Domain; add it and sign again.`,
+    mistake: {
+      name: "missing_domain_type",
+      field: "types.EIP712Domain",
+      expected: typedData.domain,
+      actual,
+      detail: `The signature is over ${actual}, which eth_signTypedData_v4 signs when types has no EIP712Domain; add it and sign again.`,
+    },
   };
 }
 
@@ -228,17 +219,9 @@ function otherDomains(typedData: GivenTypedData, contracts: readonly Hex[]): Oth
   return members.flatMap(([member, name, values]) =>
     values
       .filter((value) => value !== domain[member])
-      .map((actual): OtherDigest => {
-        const expected = domain[member] ?? null;
-        const field = `domain.${member}`;
-        return {
-          digest: hashesOf({ ...typedData, domain: { ...domain, [member]: actual } }).digest,
-          name,
-          field,
-          expected,
-          actual,
-          detail: `The signature is over ${field} ${JSON.stringify(actual)}; ${JSON.stringify(expected)} was expected.`,
-        };
-      }),
+      .map((actual) => ({
+        digest: hashesOf({ ...typedData, domain: { ...domain, [member]: actual } }).digest,
+        mistake: signedMember(name, { name: `domain.${member}`, expected: domain[member] ?? null, actual }),
+      })),
   );
 }

@@ -1,16 +1,24 @@
 import type { Address, Hex } from "viem";
+import { claimCall, enrollCall, payWithPermitCall, registerCall } from "../../../protocol/call.ts";
 import { claimTypedData } from "../../../protocol/messages/claim.ts";
-import { commitmentTypedData } from "../../../protocol/messages/commitment.ts";
-import { fundingAuthorizationTypedData } from "../../../protocol/messages/funding-authorization.ts";
-import { permitTypedData } from "../../../protocol/messages/permit.ts";
+import { type Commitment, commitmentTypedData } from "../../../protocol/messages/commitment.ts";
+import {
+  type FundingAuthorization,
+  fundingAuthorizationTypedData,
+} from "../../../protocol/messages/funding-authorization.ts";
+import { type Permit, permitTypedData, signedPermit } from "../../../protocol/messages/permit.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import { type Expectation, expectClaim } from "../../../server/binding/expectations.ts";
 import { permitDomainOf, permitOf } from "../../../server/payments/permits.ts";
 import { authorizationOf, commitmentOf, domainOf } from "../../../server/purchases/commitment-of.ts";
 import { claimOf } from "../../../server/refunds/claims.ts";
 import type { Services } from "../../../server/services.ts";
+import { readOnChain } from "../../../server/store/records/find.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import { viewTypedData } from "../../../server/transactions/views.ts";
-import type { GivenTypedData } from "./typed-data.ts";
+import type { UnsentCall } from "../explain-call.ts";
+import { answerOfClaim, answerOfPermit, type ServiceAnswer, type Submitted } from "./service-answer.ts";
+import { type GivenTypedData, hashesOf, typedDataDigest } from "./typed-data.ts";
 
 /** The messages that a step takes, by their primary type. */
 export const knownTypes = ["Purchase", "FundingAuthorization", "Claim", "Permit"] as const;
@@ -21,14 +29,27 @@ export type KnownType = (typeof knownTypes)[number];
 /** A message that the sandbox knows, and who has to sign it. */
 export interface KnownMessage {
   type: KnownType;
-  /** The purchase or the merchant that it is about. */
-  subject: PurchaseRecord | MerchantRecord;
+  /** The id of the purchase or the merchant that it is about. */
+  id: string;
   /** The message in words, such as `the claim of pur_…`. */
   about: string;
   typedData: GivenTypedData;
   signer: Address;
   /** The signer in words, such as `the beneficiary of pur_…`. */
   signedBy: string;
+  /** The merchant that enrolls with a funding authorization. */
+  merchant?: MerchantRecord;
+  /**
+   * Returns the call that carries the given message to a contract, with its signature or, of a message that the service signs, with the
+   * known one; null where a call needs what is not given.
+   *
+   * @throws Error for a value that has no calldata.
+   */
+  callOf: (given: GivenTypedData, signature: Hex | undefined) => UnsentCall | null;
+  /** Returns what the service expects of this call, where it knows more than the call says. */
+  expect?: () => Promise<Expectation | undefined>;
+  /** Returns what the service would answer to the message; a message that the service signs itself has no answer. */
+  answerOf?: (submitted: Submitted) => Promise<ServiceAnswer>;
 }
 
 /** A message that the given one could be, as far as it is known without the given one. */
@@ -62,20 +83,24 @@ const ofPurchase: {
   ) => PossibleMessage;
 } = {
   Purchase(purchase, { deployment }) {
-    const typedData = viewTypedData(
-      commitmentTypedData(domainOf(deployment), commitmentOf(purchase, deployment)),
-    );
-    const message: KnownMessage = {
+    const { id, merchant, commitment_signature } = purchase;
+    const commitment = commitmentOf(purchase, deployment);
+    const typedData = viewTypedData(commitmentTypedData(domainOf(deployment), commitment));
+    return complete({
       type: "Purchase",
-      subject: purchase,
-      about: `the commitment of ${purchase.id}`,
+      id,
+      about: `the commitment of ${id}`,
       typedData,
       ...programSigner(purchase, deployment),
-    };
-    return { id: purchase.id, fixed: typedData.message, complete: async () => message };
+      callOf: (given, signature = commitment_signature) => ({
+        from: merchant,
+        ...registerCall(deployment.registrar.address, structOf<Commitment>(given, typedData), signature),
+      }),
+    });
   },
   Claim(purchase, services) {
     const { id, commitment_hash: commitment, beneficiary } = purchase;
+    const { address } = services.deployment.registrar;
     const claim = claimOf(purchase, { amount: 0n, reason: "" });
     const known = viewTypedData(claimTypedData(domainOf(services.deployment), claim));
     return {
@@ -83,20 +108,35 @@ const ofPurchase: {
       fixed: { commitment, beneficiary },
       complete: async ({ requestedAmount = null, reasonHash = null }) => {
         const filed = await filedClaim(purchase, services);
-        const message = { ...known.message, ...(filed ?? { requestedAmount, reasonHash }) };
+        const typedData = {
+          ...known,
+          message: { ...known.message, ...(filed ?? { requestedAmount, reasonHash }) },
+        };
         return {
           type: "Claim",
-          subject: purchase,
+          id,
           about: `the claim of ${id}`,
-          typedData: { ...known, message },
+          typedData,
           signer: beneficiary,
           signedBy: `the beneficiary of ${id}`,
+          callOf: (given) => ({
+            from: beneficiary,
+            ...claimCall(address, commitment, hashesOf(given).digest),
+          }),
+          // The service computes the hash itself, and takes only amount and reason from the given data.
+          expect: async () => {
+            const claimHash = typedDataDigest(typedData);
+            const { exists } = await readOnChain(purchase, services);
+            return claimHash === null ? undefined : expectClaim(purchase, claimHash, exists, services);
+          },
+          answerOf: async (submitted) => await answerOfClaim(purchase, submitted, services),
         };
       },
     };
   },
-  Permit(purchase, { chain, deployment }) {
-    const { id, buyer } = purchase;
+  Permit(purchase, services) {
+    const { id, buyer, commitment_hash } = purchase;
+    const { chain, deployment } = services;
     const numbered = (nonce: bigint) =>
       viewTypedData(
         permitTypedData(permitDomainOf(deployment), permitOf(purchase, { amount: 0n, nonce }, deployment)),
@@ -109,11 +149,19 @@ const ofPurchase: {
         const known = numbered(await chain.permitNonce(buyer, (await chain.head()).hash));
         return {
           type: "Permit",
-          subject: purchase,
+          id,
           about: `the permit that pays ${id}`,
           typedData: { ...known, message: { ...known.message, value } },
           signer: buyer,
           signedBy: `the buyer of ${id}`,
+          callOf(given, signature) {
+            if (signature === undefined) return null;
+            const { value: amount, deadline } = structOf<Permit>(given, known);
+            const permit = signedPermit(deadline, signature);
+            const call = payWithPermitCall(deployment.registrar.address, commitment_hash, amount, permit);
+            return { from: buyer, ...call };
+          },
+          answerOf: async (submitted) => await answerOfPermit(purchase, submitted, services),
         };
       },
     };
@@ -121,17 +169,39 @@ const ofPurchase: {
 };
 
 function possibleAuthorization(merchant: MerchantRecord, { deployment }: Services): PossibleMessage {
-  const { id } = merchant;
+  const { id, wallet, funding } = merchant;
   const authorization = authorizationOf(merchant, deployment);
   const typedData = viewTypedData(fundingAuthorizationTypedData(domainOf(deployment), authorization));
-  const message: KnownMessage = {
+  return complete({
     type: "FundingAuthorization",
-    subject: merchant,
+    id,
     about: `the funding authorization of ${id}`,
     typedData,
     ...programSigner(merchant, deployment),
-  };
-  return { id, fixed: typedData.message, complete: async () => message };
+    merchant,
+    callOf: (given, signature = funding.signature) => ({
+      from: wallet,
+      ...enrollCall(
+        deployment.registrar.address,
+        structOf<FundingAuthorization>(given, typedData),
+        signature,
+      ),
+    }),
+  });
+}
+
+/** A message that leaves no member open. */
+function complete(message: KnownMessage): PossibleMessage {
+  return { id: message.id, fixed: message.typedData.message, complete: async () => message };
+}
+
+/** Returns the members of a message as a contract's arguments are passed: integers as bigints. */
+function structOf<T>({ message }: GivenTypedData, { types, primaryType }: GivenTypedData): T {
+  const entries = (types[primaryType] ?? []).map(({ name, type }) => {
+    const value = message[name];
+    return [name, type.startsWith("uint") ? BigInt(String(value)) : value];
+  });
+  return Object.fromEntries(entries) as T;
 }
 
 /** Returns the claim that was filed, which no other one replaces; null while none was. */

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { Json } from "../../../protocol/values/json.ts";
 import { jsonSchema } from "../../../server/http/schemas/primitives.ts";
+import type { MemberDifference } from "../explanation.ts";
 
 /** The mistakes that are recognized in typed data, in decisions and in their signatures, by name. */
 export const signatureMistakes = {
@@ -55,3 +57,22 @@ export const signatureMistakeSchema = z
 
 /** A mistake in what is signed or in the signature, with both sides. */
 export type SignatureMistake = z.infer<typeof signatureMistakeSchema>;
+
+/** Makes a mistake of the signature as a whole. */
+export function signatureMistake(
+  name: SignatureMistakeName,
+  expected: Json,
+  actual: Json,
+  detail: string,
+): SignatureMistake {
+  return { name, field: "signature", expected, actual, detail };
+}
+
+/** Makes the mistake of a signature over other data than the expected, which differs in one member. */
+export function signedMember(
+  name: SignatureMistakeName,
+  { name: field, expected, actual }: Omit<MemberDifference, "equal">,
+): SignatureMistake {
+  const detail = `The signature is over ${field} ${JSON.stringify(actual)}; ${JSON.stringify(expected)} was expected.`;
+  return { name, field, expected, actual, detail };
+}

@@ -3,11 +3,13 @@ import {
   type CanonicalSignature,
   canonicalSignature,
   recoverSigner,
+  type SignatureForm,
 } from "../../../protocol/messages/wallet-signature.ts";
 import type { Services } from "../../../server/services.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import type { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
-import type { SignatureMistake } from "./mistakes.ts";
+import { wrongOption } from "../read-option.ts";
+import { type SignatureMistake, signatureMistake } from "./mistakes.ts";
 
 /** A signature of a wallet, and who it is compared with. */
 export interface ReadSignature {
@@ -16,8 +18,6 @@ export interface ReadSignature {
   canonical: Hex | null;
   /** How the given form differs from the accepted one. */
   mistakes: SignatureMistake[];
-  /** Returns whether the expected signer has signed a digest, in any form. */
-  signs: (digest: Hex) => Promise<boolean>;
   /** Returns the account that has signed a digest, in any form; null where none is found. */
   signerOf: (digest: Hex) => Promise<Address | null>;
 }
@@ -42,8 +42,6 @@ export async function readSignature(
       given: signature,
       canonical: null,
       mistakes: [],
-      signs: async (digest) =>
-        (await chain.verifySignature({ wallet: signer, digest, signature })) === "valid",
       signerOf: async (digest) => {
         const verdict = await chain.verifySignature({ wallet: signer, digest, signature });
         return verdict === "valid" ? signer : null;
@@ -53,54 +51,44 @@ export async function readSignature(
   const length = size(signature);
   if (read === null && length !== 65)
     throw wrongSignature(`has ${length} ${length === 1 ? "byte" : "bytes"}`);
-  const signerOf = async (digest: Hex) => await recoverSigner(digest, read?.signature ?? signature);
   return {
     given: signature,
     canonical: read?.signature ?? null,
     mistakes: mistakesOfForm(signature, read),
-    signs: async (digest) => signer !== null && (await signerOf(digest)) === signer,
-    signerOf,
+    signerOf: async (digest) => await recoverSigner(digest, read?.signature ?? signature),
   };
 }
 
 function wrongSignature(wrong: string): SandboxError {
-  return new SandboxError(
-    "argument_invalid",
-    `The option signature ${wrong}. Pass the signature of a wallet: 65 bytes (r, s and v) in hex with 0x.`,
+  return wrongOption(
+    "signature",
+    wrong,
+    "Pass the signature of a wallet: 65 bytes (r, s and v) in hex with 0x.",
   );
 }
 
 function mistakesOfForm(given: Hex, read: CanonicalSignature | null): SignatureMistake[] {
+  const instead = read === null ? "" : ` Send ${read.signature}.`;
   const v = Number.parseInt(given.slice(130), 16);
-  if (read === null) return size(given) === 65 ? [wrongV(v, null)] : [];
-  const instead = `Send ${read.signature}.`;
-  return read.forms.map((form): SignatureMistake => {
-    if (form === "other_v") return wrongV(v, instead);
-    return form === "compact"
-      ? {
-          name: "compact_signature",
-          field: "signature",
-          expected: "65 bytes",
-          actual: "64 bytes",
-          detail: `The signature is compact (EIP-2098); 65 bytes r, s, v were expected. ${instead}`,
-        }
-      : {
-          name: "high_s",
-          field: "signature",
-          expected: "low s",
-          actual: "high s",
-          detail: `The signature has a high s (EIP-2); a low one was expected. ${instead}`,
-        };
-  });
-}
-
-function wrongV(v: number, instead: string | null): SignatureMistake {
-  const detail = `The signature has v = ${v}; 27 or 28 was expected, as its last byte 0x1b or 0x1c.`;
-  return {
-    name: "wrong_v",
-    field: "signature",
-    expected: [27, 28],
-    actual: v,
-    detail: instead === null ? detail : `${detail} ${instead}`,
+  const forms: { readonly [F in SignatureForm]: SignatureMistake } = {
+    compact: signatureMistake(
+      "compact_signature",
+      "65 bytes",
+      "64 bytes",
+      `The signature is compact (EIP-2098); 65 bytes r, s, v were expected.${instead}`,
+    ),
+    high_s: signatureMistake(
+      "high_s",
+      "low s",
+      "high s",
+      `The signature has a high s (EIP-2); a low one was expected.${instead}`,
+    ),
+    other_v: signatureMistake(
+      "wrong_v",
+      [27, 28],
+      v,
+      `The signature has v = ${v}; 27 or 28 was expected, as its last byte 0x1b or 0x1c.${instead}`,
+    ),
   };
+  return (read?.forms ?? ["other_v"]).map((form) => forms[form]);
 }

@@ -19,6 +19,8 @@ import {
 import { submitPurchaseActionBody } from "../../../server/wallets/schemas.ts";
 import { findRecorded, submissionsOf } from "../../../server/wallets/submissions.ts";
 import { purchaseWalletActions } from "../../../server/wallets/wallet-actions.ts";
+import type { CallExplanation } from "../explanation.ts";
+import type { SignatureMistake } from "./mistakes.ts";
 import type { GivenTypedData } from "./typed-data.ts";
 
 /** The schema of an answer that the service would give now. */
@@ -59,7 +61,7 @@ export async function serviceAnswerOf(
 }
 
 /** A message of a purchase's wallet, with its signature if there is one. */
-interface Submitted {
+export interface Submitted {
   message: GivenTypedData["message"];
   signature: Hex | undefined;
 }
@@ -139,9 +141,38 @@ function textOf(value: unknown): string {
   return /^0x[0-9a-fA-F]{1,40}$/.test(text) ? BigInt(text).toString() : text.toLowerCase();
 }
 
-/** Returns a refusal in one sentence. */
-export function refusalOf({ request, status, code, detail }: ServiceAnswer): string {
-  return code === null ? `${detail}` : `${request} would respond with ${status} ${code}: ${detail}`;
+/** Returns whether everything is correct and, if not, the reason in one sentence. */
+export function judge({
+  mistake,
+  unknown,
+  known,
+  answer,
+  call = null,
+  isSigned,
+}: {
+  mistake: SignatureMistake | undefined;
+  /** The reason when the sandbox does not know what is signed. */
+  unknown: string;
+  /** The signed object and its signer, in words. */
+  known: { about: string; signedBy: string } | null;
+  answer: ServiceAnswer | null;
+  call?: CallExplanation | null;
+  isSigned: boolean;
+}): { cause: string; accepted: boolean } {
+  if (mistake !== undefined) return { cause: mistake.detail, accepted: false };
+  if (known === null) return { cause: unknown, accepted: false };
+  const refusal = answer === null ? null : refusalOf(answer);
+  if (refusal !== null) return { cause: refusal, accepted: false };
+  if (call?.accepted === false) return { cause: call.cause, accepted: false };
+  const { about, signedBy } = known;
+  return {
+    cause: isSigned ? `It would be accepted as ${about}.` : `It is ${about}; ${signedBy} signs it.`,
+    accepted: true,
+  };
+}
+
+function refusalOf({ request, status, code, detail }: ServiceAnswer): string | null {
+  return code === null ? detail : `${request} would respond with ${status} ${code}: ${detail}`;
 }
 
 /** Returns the newest block, and the time of the next one. */

@@ -1,29 +1,16 @@
 import { z } from "zod";
-import {
-  bytesSchema,
-  checksumAddressSchema,
-  hashSchema,
-  jsonSchema,
-} from "../../../server/http/schemas/primitives.ts";
-import { callExplanationSchema } from "../explanation.ts";
+import { bytesSchema, checksumAddressSchema, hashSchema } from "../../../server/http/schemas/primitives.ts";
+import { callExplanationSchema, memberDifferenceSchema } from "../explanation.ts";
 import { signatureMistakeSchema } from "./mistakes.ts";
 import { serviceAnswerSchema } from "./service-answer.ts";
 
 /** The signed data: the given data, the data that the sandbox expects, or other data. */
-export const signedDataSchema = z.enum(["given", "known", "other"]);
+const signedDataSchema = z.enum(["given", "known", "other"]);
 
 const accountSchema = z.object({ address: checksumAddressSchema, name: z.string().nullable() });
 
-/** One member of what is signed next to the one that the sandbox knows; null where a side does not have it. */
-const memberSchema = z.object({
-  name: z.string(),
-  expected: jsonSchema,
-  actual: jsonSchema,
-  equal: z.boolean(),
-});
-
 /** The members that explanations of typed data and of decisions have in common. */
-export const signatureExplanationFields = {
+const signatureExplanationFields = {
   /** Why it would be refused, or as what it would be accepted. */
   cause: z.string(),
   accepted: z.boolean(),
@@ -31,7 +18,7 @@ export const signatureExplanationFields = {
   subject: z.string().nullable(),
   /** Every mistake, in the order in which they are corrected. */
   mistakes: z.array(signatureMistakeSchema),
-  fields: z.array(memberSchema),
+  fields: z.array(memberDifferenceSchema),
   /** The answer of the service; null for a message that no request of the API accepts. */
   answer: serviceAnswerSchema.nullable(),
   /** The newest block, and the time of the next one. */
@@ -64,3 +51,26 @@ export const typedDataExplanationSchema = z.object({
 
 /** An explanation of typed data, with its signature if it is signed. */
 export type TypedDataExplanation = z.infer<typeof typedDataExplanationSchema>;
+
+/** The schema of an explanation of a decision, with its signature if it is signed. */
+export const decisionExplanationSchema = z.object({
+  ...signatureExplanationFields,
+  /** SHA-256 of the decision bytes, the decision hash of `collectRefund`. */
+  decision_hash: hashSchema,
+  /** The decision bytes, which the reviewer signs: a line and the RFC 8785 form of the decision. */
+  decision_bytes: bytesSchema,
+  /** The id of the key that has to sign; null if the decision is not about a purchase of the sandbox. */
+  expected_key_id: z.string().nullable(),
+  signature: z
+    .object({
+      given: z.string(),
+      /** The same signature in base64url without padding; null for one of another scheme. */
+      canonical: z.string().nullable(),
+      /** The data that the expected key has signed. */
+      over: signedDataSchema.nullable(),
+    })
+    .nullable(),
+});
+
+/** An explanation of a decision, with its signature if it is signed. */
+export type DecisionExplanation = z.infer<typeof decisionExplanationSchema>;

@@ -10,16 +10,11 @@ import {
 import { z } from "zod";
 import { messageOf } from "../../../protocol/coded-error.ts";
 import { type Json, toJson } from "../../../protocol/values/json.ts";
-import { check } from "../../../server/http/request/validate.ts";
 import { jsonObjectSchema } from "../../../server/http/schemas/primitives.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import type { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
-import { findWrongMember } from "../cause/find-wrong-member.ts";
-
-/** The members of the types of typed data, by the types' names. */
-export interface TypeMembers {
-  readonly [name: string]: readonly { readonly name: string; readonly type: string }[];
-}
+import { readOption, wrongOption } from "../read-option.ts";
+import { findWrongMember, type TypeMembers } from "./find-wrong-member.ts";
 
 /** The schema of typed data that is given to be explained, in the form of `eth_signTypedData_v4`. */
 export const givenTypedDataSchema = z.strictObject({
@@ -55,18 +50,9 @@ const remedy = "Pass the JSON of eth_signTypedData_v4: types, primaryType, domai
  * @throws SandboxError argument_invalid that names the member that is wrong.
  */
 export function readTypedData(value: unknown): GivenTypedData {
-  const { data, errors } = check(givenTypedDataSchema, asJson(value), "");
-  if (data === null) {
-    if (isDecision(value))
-      throw new SandboxError(
-        "argument_invalid",
-        "The option typed_data is a decision. Pass it with the option decision.",
-      );
-    const [first] = errors;
-    const member = first?.pointer.slice(1).replaceAll("/", ".") ?? "";
-    const wrong = first?.detail.split(";")[0] ?? "";
-    throw wrongTypedData(member === "" ? `is ${showValue(value)}` : `is wrong: ${member} ${wrong}`);
-  }
+  if (isDecision(value))
+    throw wrongOption("typed_data", "is a decision", "Pass it with the option decision.");
+  const data = readOption("typed_data", givenTypedDataSchema, asJson(value), remedy);
   const { types, primaryType, message } = data;
   if (!Object.hasOwn(types, primaryType)) {
     const known = Object.keys(types).filter((name) => name !== domainType);
@@ -88,11 +74,6 @@ function isDecision(value: unknown): boolean {
 
 const domainType = "EIP712Domain";
 
-/** Returns whether the types have the type of the domain, without which a wallet hashes an empty domain. */
-export function hasDomainType({ types }: Pick<GivenTypedData, "types">): boolean {
-  return Object.hasOwn(types, domainType);
-}
-
 /**
  * Returns the hashes of typed data; without the type of the domain in `types`, that type follows from the domain.
  *
@@ -111,6 +92,15 @@ export function hashesOf(given: GivenTypedData): TypedDataHashes {
   } catch (error) {
     const [reason = ""] = messageOf(error).split("\n");
     throw wrongTypedData(`cannot be hashed: ${reason.replace(/\.$/, "")}`);
+  }
+}
+
+/** Returns the digest of a known message; null if its open members have no value of their type. */
+export function typedDataDigest(typedData: GivenTypedData): Hex | null {
+  try {
+    return hashesOf(typedData).digest;
+  } catch {
+    return null;
   }
 }
 
@@ -141,5 +131,5 @@ function asJson(value: unknown): unknown {
 }
 
 function wrongTypedData(wrong: string): SandboxError {
-  return new SandboxError("argument_invalid", `The option typed_data ${wrong}. ${remedy}`);
+  return wrongOption("typed_data", wrong, remedy);
 }

@@ -74,10 +74,7 @@ const blockReplayReason =
 type Params = readonly unknown[];
 
 /** The functions that bring the params of a call within its limits. @throws ParamsError */
-export const bounders: ReadonlyMap<string, (params: Params) => Params> = new Map<
-  string,
-  (params: Params) => Params
->([
+export const bounders: ReadonlyMap<string, (params: Params) => Params> = new Map([
   ["eth_call", boundCall],
   ["eth_estimateGas", boundCall],
   ["eth_createAccessList", boundCall],

@@ -7,14 +7,43 @@ import {
   signatureMethod,
 } from "../../journal/changing-methods.ts";
 
-/** Methods that the front passes on, and what they do to the sandbox. */
-export interface PassedMethods {
-  methods: readonly string[];
+/** How a method that is passed on is treated. */
+type Treatment =
+  /** It goes to Anvil with others: its answer is small, whatever is on the chain. */
+  | "ask"
+  /** It goes alone: in a message with many, Anvil would hold all of their answers, each of which may have many megabytes. */
+  | "ask_alone"
+  /** It reads a block, which is small unless it has its transactions as a whole. */
+  | "block"
+  | "filter"
+  | "subscribe"
+  /** A signed transaction. */
+  | "send"
+  /** It changes the chain between blocks. */
+  | "change"
+  /** It runs contract code without a transaction, or mined transactions again: each may use the gas limit, and one runs at a time. */
+  | "run"
+  /** It runs code, too, if measuring it first shows that its trace fits into memory. */
+  | "trace"
+  | "mine"
+  | "reorg"
+  /** It takes a snapshot of the whole sandbox, or goes back to one. */
+  | "snapshot"
+  | "revert"
+  /** It reads the interval of blocks, which is not Anvil's own. */
+  | "interval"
+  /** It does nothing: Anvil's log would continue in the next test. */
+  | "nothing";
+
+/** Methods that the front passes on. */
+interface PassedMethods {
+  methods: { readonly [method: string]: Treatment };
+  /** The effect on the sandbox. */
   effect: string;
 }
 
 /** Methods that the front refuses although Anvil has them. */
-export interface RefusedMethods {
+interface RefusedMethods {
   methods: readonly string[];
   /** The reason for the refusal, as the end of a sentence. */
   why: string;
@@ -31,240 +60,190 @@ export const miningMethods = [
   "anvil_mine_detailed",
 ] as const;
 
-/** Calls that run contract code without a transaction; each may use the gas limit and runs alone. */
-export const executionMethods = [
-  "eth_call",
-  "eth_estimateGas",
-  "eth_createAccessList",
-  "eth_fillTransaction",
-  "eth_simulateV1",
-  "debug_traceCall",
-] as const;
-
-/** Calls that run mined transactions again; each runs alone. */
-export const replayMethods = [
-  "debug_traceTransaction",
-  "debug_traceBlockByHash",
-  "debug_traceBlockByNumber",
-  "trace_replayBlockTransactions",
-] as const;
-
 /** Calls that are answered without Anvil, whose log would continue in the next test. */
 export const loggingMethods = ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"] as const;
-
-/** Calls that make a filter. */
-export const filterMethods = [
-  "eth_newFilter",
-  "eth_newBlockFilter",
-  "eth_newPendingTransactionFilter",
-] as const;
-
-/**
- * Calls whose answers are small, whatever is on the chain: many of them go to Anvil in one message. Of the others, a message with many would
- * have Anvil hold all of its answers, each of which may have many megabytes.
- */
-export const smallMethods = [
-  "web3_clientVersion",
-  "web3_sha3",
-  "net_version",
-  "net_listening",
-  "eth_networkId",
-  "eth_protocolVersion",
-  "eth_chainId",
-  "eth_accounts",
-  "eth_requestAccounts",
-  "eth_coinbase",
-  "eth_syncing",
-  "eth_config",
-  "eth_blockNumber",
-  "eth_gasPrice",
-  "eth_maxPriorityFeePerGas",
-  "eth_blobBaseFee",
-  "eth_getBalance",
-  "eth_getAccount",
-  "eth_getStorageAt",
-  "eth_getTransactionCount",
-  "eth_getBlockTransactionCountByHash",
-  "eth_getBlockTransactionCountByNumber",
-  "eth_getUncleCountByBlockHash",
-  "eth_getUncleCountByBlockNumber",
-  "eth_uninstallFilter",
-  "eth_sendTransaction",
-  "eth_sendUnsignedTransaction",
-  "eth_sign",
-  "eth_signTransaction",
-  "eth_signTypedData_v4",
-  "personal_sign",
-  "txpool_status",
-  "erigon_getHeaderByNumber",
-  "anvil_getAutomine",
-  "hardhat_getAutomine",
-  "anvil_getGenesisTime",
-  "anvil_nodeInfo",
-] as const;
-
-/** Calls that take a snapshot of the whole sandbox, and go back to one. */
-export const snapshotMethods = ["evm_snapshot", "anvil_snapshot", "hardhat_snapshot"] as const;
-export const revertMethods = ["evm_revert", "anvil_revert", "hardhat_revert"] as const;
-
-/** Calls that belong to one WebSocket. */
-export const subscriptionMethods = ["eth_subscribe", "eth_unsubscribe"] as const;
 
 /** Everything that is passed on to Anvil; what is in no group is refused. */
 export const passedMethods: readonly PassedMethods[] = [
   {
-    methods: [
-      "web3_clientVersion",
-      "web3_sha3",
-      "net_version",
-      "net_listening",
-      "eth_networkId",
-      "eth_protocolVersion",
-      "eth_chainId",
-      "eth_accounts",
-      "eth_requestAccounts",
-      "eth_coinbase",
-      "eth_syncing",
-      "eth_config",
-      "eth_blockNumber",
-      "eth_gasPrice",
-      "eth_maxPriorityFeePerGas",
-      "eth_blobBaseFee",
-      "eth_feeHistory",
-      "eth_getBalance",
-      "eth_getAccount",
-      "eth_getAccountInfo",
-      "eth_getStorageAt",
-      "eth_getStorageValues",
-      "eth_getCode",
-      "eth_getProof",
-      "eth_getTransactionCount",
-      "eth_getBlockByHash",
-      "eth_getBlockByNumber",
-      "eth_getBlockReceipts",
-      "eth_getBlockTransactionCountByHash",
-      "eth_getBlockTransactionCountByNumber",
-      "eth_getUncleCountByBlockHash",
-      "eth_getUncleCountByBlockNumber",
-      "eth_getUncleByBlockHashAndIndex",
-      "eth_getUncleByBlockNumberAndIndex",
-      "eth_getTransactionByHash",
-      "eth_getTransactionByBlockHashAndIndex",
-      "eth_getTransactionByBlockNumberAndIndex",
-      "eth_getTransactionBySenderAndNonce",
-      "eth_getTransactionReceipt",
-      "eth_getRawTransactionByHash",
-      "eth_getRawTransactionByBlockHashAndIndex",
-      "eth_getRawTransactionByBlockNumberAndIndex",
-      "eth_getLogs",
-      "eth_newFilter",
-      "eth_newBlockFilter",
-      "eth_newPendingTransactionFilter",
-      "eth_getFilterChanges",
-      "eth_getFilterLogs",
-      "eth_uninstallFilter",
-      "eth_hashrate",
-      "txpool_status",
-      "txpool_inspect",
-      "txpool_content",
-      "erigon_getHeaderByNumber",
-      ...subscriptionMethods,
-    ],
+    methods: {
+      web3_clientVersion: "ask",
+      web3_sha3: "ask",
+      net_version: "ask",
+      net_listening: "ask",
+      eth_networkId: "ask",
+      eth_protocolVersion: "ask",
+      eth_chainId: "ask",
+      eth_accounts: "ask",
+      eth_requestAccounts: "ask",
+      eth_coinbase: "ask",
+      eth_syncing: "ask",
+      eth_config: "ask",
+      eth_blockNumber: "ask",
+      eth_gasPrice: "ask",
+      eth_maxPriorityFeePerGas: "ask",
+      eth_blobBaseFee: "ask",
+      eth_feeHistory: "ask_alone",
+      eth_getBalance: "ask",
+      eth_getAccount: "ask",
+      eth_getAccountInfo: "ask_alone",
+      eth_getStorageAt: "ask",
+      eth_getStorageValues: "ask_alone",
+      eth_getCode: "ask_alone",
+      eth_getProof: "ask_alone",
+      eth_getTransactionCount: "ask",
+      eth_getBlockByHash: "block",
+      eth_getBlockByNumber: "block",
+      eth_getBlockReceipts: "ask_alone",
+      eth_getBlockTransactionCountByHash: "ask",
+      eth_getBlockTransactionCountByNumber: "ask",
+      eth_getUncleCountByBlockHash: "ask",
+      eth_getUncleCountByBlockNumber: "ask",
+      eth_getUncleByBlockHashAndIndex: "ask_alone",
+      eth_getUncleByBlockNumberAndIndex: "ask_alone",
+      eth_getTransactionByHash: "ask_alone",
+      eth_getTransactionByBlockHashAndIndex: "ask_alone",
+      eth_getTransactionByBlockNumberAndIndex: "ask_alone",
+      eth_getTransactionBySenderAndNonce: "ask_alone",
+      eth_getTransactionReceipt: "ask_alone",
+      eth_getRawTransactionByHash: "ask_alone",
+      eth_getRawTransactionByBlockHashAndIndex: "ask_alone",
+      eth_getRawTransactionByBlockNumberAndIndex: "ask_alone",
+      eth_getLogs: "ask_alone",
+      eth_newFilter: "filter",
+      eth_newBlockFilter: "filter",
+      eth_newPendingTransactionFilter: "filter",
+      eth_getFilterChanges: "ask_alone",
+      eth_getFilterLogs: "ask_alone",
+      eth_uninstallFilter: "ask",
+      eth_hashrate: "ask_alone",
+      txpool_status: "ask",
+      txpool_inspect: "ask_alone",
+      txpool_content: "ask_alone",
+      erigon_getHeaderByNumber: "ask",
+      eth_subscribe: "subscribe",
+      eth_unsubscribe: "subscribe",
+    },
     effect: "reads and subscriptions, as on any chain",
   },
   {
-    methods: [
-      "debug_getRawTransaction",
-      "debug_codeByHash",
-      "trace_transaction",
-      "trace_block",
-      "trace_filter",
-      "ots_getApiLevel",
-      "ots_getInternalOperations",
-      "ots_hasCode",
-      "ots_traceTransaction",
-      "ots_getTransactionError",
-      "ots_getBlockDetails",
-      "ots_getBlockDetailsByHash",
-      "ots_getBlockTransactions",
-      "ots_searchTransactionsBefore",
-      "ots_searchTransactionsAfter",
-      "ots_getTransactionBySenderAndNonce",
-      "ots_getContractCreator",
-    ],
+    methods: {
+      debug_getRawTransaction: "ask_alone",
+      debug_codeByHash: "ask_alone",
+      trace_transaction: "ask_alone",
+      trace_block: "ask_alone",
+      trace_filter: "ask_alone",
+      ots_getApiLevel: "ask_alone",
+      ots_getInternalOperations: "ask_alone",
+      ots_hasCode: "ask_alone",
+      ots_traceTransaction: "ask_alone",
+      ots_getTransactionError: "ask_alone",
+      ots_getBlockDetails: "ask_alone",
+      ots_getBlockDetailsByHash: "ask_alone",
+      ots_getBlockTransactions: "ask_alone",
+      ots_searchTransactionsBefore: "ask_alone",
+      ots_searchTransactionsAfter: "ask_alone",
+      ots_getTransactionBySenderAndNonce: "ask_alone",
+      ots_getContractCreator: "ask_alone",
+    },
     effect: "read traces that Anvil keeps",
   },
   {
-    methods: [...executionMethods, ...replayMethods],
+    methods: {
+      eth_call: "run",
+      eth_estimateGas: "run",
+      eth_createAccessList: "run",
+      eth_fillTransaction: "run",
+      eth_simulateV1: "run",
+      debug_traceCall: "trace",
+      debug_traceTransaction: "run",
+      debug_traceBlockByHash: "run",
+      debug_traceBlockByNumber: "run",
+      trace_replayBlockTransactions: "run",
+    },
     effect: "run code without a transaction, within [limits](#limits)",
   },
   {
-    methods: [
-      "eth_sendRawTransaction",
-      "eth_sendRawTransactionSync",
-      "eth_sendTransaction",
-      "eth_sendTransactionSync",
-      "eth_sendUnsignedTransaction",
-    ],
+    methods: {
+      eth_sendRawTransaction: "send",
+      eth_sendRawTransactionSync: "ask_alone",
+      eth_sendTransaction: "ask",
+      eth_sendTransactionSync: "ask_alone",
+      eth_sendUnsignedTransaction: "ask",
+    },
     effect: "send a transaction; a gas limit above the block's is refused",
   },
   {
-    methods: ["eth_sign", "eth_signTransaction", "eth_signTypedData_v4", "personal_sign"],
+    methods: {
+      eth_sign: "ask",
+      eth_signTransaction: "ask",
+      eth_signTypedData_v4: "ask",
+      personal_sign: "ask",
+    },
     effect: "sign with the test wallets",
   },
   {
-    methods: miningMethods,
+    methods: each(miningMethods, "mine"),
     effect: "mine; a call that also sets the time is refused",
   },
   {
-    methods: accountMethods,
+    methods: each(accountMethods, "change"),
     effect:
       "change the chain. The [binding check](binding.md) reads the changed state: if a bound contract has other code, the check `contract` fails. A restore undoes the change",
   },
   {
-    methods: nonceMethods,
+    methods: each(nonceMethods, "change"),
     effect:
       "change a nonce. If you raise the nonce of a program operator's account, the relayer sets the account's next [relay operation](relayer.md) to `needs_attention`",
   },
   {
-    methods: impersonationMethods,
+    methods: each(impersonationMethods, "change"),
     effect:
       "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore brings back the impersonated addresses of the snapshot. These transactions have no signature, so no step of the API accepts them",
   },
   {
-    methods: [...snapshotMethods, ...revertMethods],
+    methods: {
+      evm_snapshot: "snapshot",
+      anvil_snapshot: "snapshot",
+      hardhat_snapshot: "snapshot",
+      evm_revert: "revert",
+      anvil_revert: "revert",
+      hardhat_revert: "revert",
+    },
     effect:
       "take a snapshot of the whole sandbox, and restore it: chain, store, relayer and clock as one, as [sandbox.snapshot()](snapshots.md) does. Ids are those of Hardhat and Anvil: each is used once, and a revert deletes those that were taken after it. A revert answers `false` if the id is unknown, used, or of a state that an earlier restore has removed",
   },
   {
-    methods: ["anvil_reorg"],
+    methods: {
+      anvil_reorg: "reorg",
+    },
     effect:
       "replace blocks, within [limits](#limits). The API and the relayer then use the new blocks. The call first waits for a block in progress, and [time does not go back](#time-and-reorgs)",
   },
   {
-    methods: dropMethods,
+    methods: each(dropMethods, "change"),
     effect: "remove transactions from Anvil's transaction pool; the relayer sends its own again",
   },
   {
-    methods: gasMethods,
+    methods: each(gasMethods, "change"),
     effect: "set the block gas limit or the next base fee, within [limits](#limits); a restore undoes it",
   },
   {
-    methods: [
-      "anvil_getAutomine",
-      "hardhat_getAutomine",
-      "anvil_getIntervalMining",
-      "anvil_getGenesisTime",
-      "anvil_getBlobByHash",
-      "anvil_getBlobsByTransactionHash",
-      "anvil_nodeInfo",
-      "anvil_metadata",
-      "hardhat_metadata",
-    ],
+    methods: {
+      anvil_getAutomine: "ask",
+      hardhat_getAutomine: "ask",
+      anvil_getIntervalMining: "interval",
+      anvil_getGenesisTime: "ask",
+      anvil_getBlobByHash: "ask_alone",
+      anvil_getBlobsByTransactionHash: "ask_alone",
+      anvil_nodeInfo: "ask",
+      anvil_metadata: "ask_alone",
+      hardhat_metadata: "ask_alone",
+    },
     effect: "read data of Anvil itself",
   },
   {
-    methods: loggingMethods,
+    methods: each(loggingMethods, "nothing"),
     effect: "do nothing: the sandbox does not show Anvil's log",
   },
 ];
@@ -359,12 +338,19 @@ export const refusedMethods: readonly RefusedMethods[] = [
   },
 ];
 
-const passed = new Set(passedMethods.flatMap(({ methods }) => methods));
+const treatments = new Map(passedMethods.flatMap(({ methods }) => Object.entries(methods)));
 const refused = new Map(refusedMethods.flatMap((group) => group.methods.map((method) => [method, group])));
 
-/** Returns whether a method is passed on to Anvil. */
-export function isPassed(method: string): boolean {
-  return passed.has(method);
+/** Every method that Anvil has. */
+export const knownMethods: ReadonlySet<string> = new Set([...treatments.keys(), ...refused.keys()]);
+
+function each(methods: readonly string[], treatment: Treatment): PassedMethods["methods"] {
+  return Object.fromEntries(methods.map((method) => [method, treatment]));
+}
+
+/** Returns how a method is treated; undefined for one that is not passed on. */
+export function treatmentOf(method: string): Treatment | undefined {
+  return treatments.get(method);
 }
 
 /** Returns the reason why a method is refused; undefined for one that Anvil does not have or that is passed on. */

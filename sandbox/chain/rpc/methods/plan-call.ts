@@ -1,69 +1,30 @@
 import { z } from "zod";
 import { mostBlocks } from "../../clock/mining-limits.ts";
-import { isChanging } from "../../journal/changing-methods.ts";
 import { rpcErrorCodes } from "../error-codes.ts";
 import type { RpcCall, RpcError } from "../read-request.ts";
 import { bounders, mostDetailedBlocks, ParamsError, quantity, requireNoBlobs } from "./bound-call.ts";
 import { measuringParams } from "./measure-trace.ts";
-import {
-  executionMethods,
-  filterMethods,
-  findRefused,
-  isPassed,
-  loggingMethods,
-  miningMethods,
-  replayMethods,
-  revertMethods,
-  smallMethods,
-  snapshotMethods,
-  subscriptionMethods,
-  timeInstead,
-} from "./method-list.ts";
+import { findRefused, timeInstead, treatmentOf } from "./method-list.ts";
 
 /** The plan for passing on a call. */
 export type CallPlan =
-  /** As it is, with others whose answers are small. */
-  | { kind: "ask"; params: readonly unknown[] }
-  /** As it is, and alone: its answer may be large. */
-  | { kind: "ask_alone"; params: readonly unknown[] }
-  /** As it is, and alone, if there is room for one more filter. */
-  | { kind: "filter"; params: readonly unknown[] }
-  /** As it is, and alone: a signed transaction. */
-  | { kind: "send"; params: readonly unknown[] }
-  /** As it is, and alone: it changes the chain between blocks. */
-  | { kind: "change"; params: readonly unknown[] }
-  /** It runs code without a transaction, which keeps Anvil busy: one such call at a time. */
-  | { kind: "run"; params: readonly unknown[] }
-  /** It runs code, too, if measuring it first shows that its trace fits into memory. */
+  /** As it is: see `Treatment` in the list of methods. */
+  | {
+      kind: "ask" | "ask_alone" | "filter" | "subscribe" | "send" | "change" | "run" | "reorg";
+      params: readonly unknown[];
+    }
   | { kind: "trace"; measuring: readonly unknown[]; params: readonly unknown[] }
   /** The call waits until no block is being made. */
   | { kind: "awaits_block"; params: readonly unknown[] }
-  /** Not to Anvil, whose own interval is off: its answer is what the sandbox mines by. */
-  | { kind: "interval" }
-  /** Not to Anvil: it does nothing here. */
-  | { kind: "nothing" }
-  /** While nothing else happens to the chain, and if that can go back the given number of blocks. */
-  | { kind: "reorg"; params: readonly unknown[] }
-  /** Not to Anvil: of the whole sandbox. */
+  | { kind: "interval" | "nothing" }
   | { kind: "snapshot" }
   | { kind: "revert"; snapshot: bigint }
   /** So many blocks, in portions. */
   | { kind: "mine"; blocks: number; answer: "0x0" | null }
-  /** Over the caller's own WebSocket to Anvil. */
-  | { kind: "subscribe"; params: readonly unknown[] }
   /** Not at all. */
   | { kind: "error"; error: RpcError }
   /** Not at all, and nothing else of its batch. */
   | { kind: "refuse"; error: RpcError };
-
-const runs = new Set<string>([...executionMethods, ...replayMethods]);
-const mines = new Set<string>(miningMethods);
-const subscribes = new Set<string>(subscriptionMethods);
-const logs = new Set<string>(loggingMethods);
-const filters = new Set<string>(filterMethods);
-const small = new Set<string>(smallMethods);
-const takesSnapshot = new Set<string>(snapshotMethods);
-const reverts = new Set<string>(revertMethods);
 
 /**
  * Decides what becomes of a call: what is not on the list of passed methods is refused.
@@ -74,41 +35,39 @@ export function planCall(call: RpcCall): CallPlan {
   const { method, params } = call;
   const refused = findRefused(method);
   if (refused !== undefined) return refuse(method, refused.why, refused.instead);
-  if (!isPassed(method))
-    return {
-      kind: "error",
-      error: {
-        code: rpcErrorCodes.methodNotFound,
-        message: `The sandbox has no method ${JSON.stringify(method.slice(0, 100))}. docs/rpc.md lists those that it has.`,
-      },
-    };
+  const treatment = treatmentOf(method);
   try {
-    if (mines.has(method)) return planMining(call);
-    if (method === "anvil_getIntervalMining") return { kind: "interval" };
-    if (logs.has(method)) return { kind: "nothing" };
-    if (method === "anvil_reorg") return planReorg(params);
-    if (takesSnapshot.has(method)) return planSnapshot(params);
-    if (reverts.has(method)) return planRevert(params);
+    switch (treatment) {
+      case undefined:
+        return {
+          kind: "error",
+          error: {
+            code: rpcErrorCodes.methodNotFound,
+            message: `The sandbox has no method ${JSON.stringify(method.slice(0, 100))}. docs/rpc.md lists those that it has.`,
+          },
+        };
+      case "mine":
+        return planMining(call);
+      case "reorg":
+        return planReorg(params);
+      case "snapshot":
+        return planSnapshot(params);
+      case "revert":
+        return planRevert(params);
+      case "interval":
+      case "nothing":
+        return { kind: treatment };
+    }
     const bounded = bounders.get(method)?.(params) ?? params;
-    if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
-    if (method === "debug_traceCall")
-      return { kind: "trace", measuring: measuringParams(bounded), params: bounded };
-    if (method === "eth_sendRawTransaction") return { kind: "send", params: bounded };
-    if (isChanging(method)) return { kind: "change", params: bounded };
-    if (filters.has(method)) return { kind: "filter", params: bounded };
-    if (runs.has(method)) return { kind: "run", params: bounded };
-    return { kind: isSmall(method, bounded) ? "ask" : "ask_alone", params: bounded };
+    if (treatment === "trace")
+      return { kind: treatment, measuring: measuringParams(bounded), params: bounded };
+    if (treatment !== "block") return { kind: treatment, params: bounded };
+    return { kind: bounded[1] === true ? "ask_alone" : "ask", params: bounded };
   } catch (error) {
     if (error instanceof ParamsError)
       return { kind: "error", error: { code: rpcErrorCodes.invalidParams, message: error.message } };
     throw error;
   }
-}
-
-/** A block is small unless it has its transactions as a whole. */
-function isSmall(method: string, params: readonly unknown[]): boolean {
-  if (method === "eth_getBlockByHash" || method === "eth_getBlockByNumber") return params[1] !== true;
-  return small.has(method);
 }
 
 /** Mining sets no time of its own with an interval of zero, which viem sends when none is asked for. */

@@ -24,7 +24,7 @@ test("no method is passed on that Anvil does not implement", async () => {
   ];
   const headers = { "Content-Type": "application/json" };
   const notImplemented = [];
-  for (const method of passedMethods.flatMap(({ methods }) => methods))
+  for (const method of passedMethods.flatMap(({ methods }) => Object.keys(methods)))
     for (const params of someParams) {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
       const { text } = await ask(description.urls.rpc, { method: "POST", headers, body });

@@ -148,7 +148,7 @@ describe("a restore brings back everything that a caller can tell of the node", 
     const before = await probe();
     await start.restore();
     for (const { methods } of passedMethods)
-      for (const method of methods) await call(method, paramsFor(method));
+      for (const method of Object.keys(methods)) await call(method, paramsFor(method));
     await start.restore();
     expect(await probe()).toEqual(before);
   });

@@ -10,7 +10,7 @@ import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import {
   type DecisionExplanation,
   decisionExplanationSchema,
-} from "../../../../sandbox/explain/decisions/decision-explanation.ts";
+} from "../../../../sandbox/explain/signatures/signature-explanation.ts";
 import type { GivenClaim } from "../../../../sandbox/given/given.ts";
 import { startInFolder } from "../../../cli/program.ts";
 import { accountOf, runExplain, writeJson } from "../signatures/signing.ts";

@@ -1,8 +1,10 @@
-import { type Address, getAddress, type Hex } from "viem";
+import { type Address, getAddress, type Hex, numberToHex } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../../protocol/call.ts";
 import { nodeAddressSchema } from "../../../relayer/node/node-schemas.ts";
+import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
+import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
 import { shortenArgument } from "../../lib/errors/show-value.ts";
 import { contractAt, labelOf } from "../address-book.ts";
@@ -21,7 +23,7 @@ export interface TracedCall {
   calls?: TracedCall[] | undefined;
 }
 
-/** The answer of the tracer {@link callTree}. */
+/** The answer of the tracer `callTracer`. */
 const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
   z.object({
     type: z.string(),
@@ -34,9 +36,62 @@ const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
   }),
 );
 
-/** Reads the answer of the tracer {@link callTree}; null where the node does not trace. */
-export function readTrace(answer: unknown): TracedCall | null {
-  return tracedCall.safeParse(answer).data ?? null;
+/** A call to trace that was not sent. */
+interface TraceableCall {
+  from: Address;
+  to: Address;
+  data: Hex;
+  value: bigint;
+}
+
+/** The effects of a transaction or a call, as the node traces them. */
+export interface Traces {
+  /** The tree of calls; null where the node does not trace. */
+  trace: TracedCall | null;
+  /** The balances and slots that have changed, as the tracer `prestateTracer` returns them; null where the node does not trace. */
+  diff: unknown;
+}
+
+/** Traces a mined transaction. */
+export async function traceTransaction(hash: Hex, client: ChainClient): Promise<Traces> {
+  return await traceBoth(client, "debug_traceTransaction", (tracer) => [hash, tracer]);
+}
+
+/**
+ * Traces a call on the state of a block, without a fee.
+ *
+ * @param time - the time of the block that the call is in.
+ */
+export async function traceCall(
+  { from, to, data, value }: TraceableCall,
+  { at, time }: { at: BlockPoint; time: number },
+  client: ChainClient,
+): Promise<Traces> {
+  const blockOverrides = { time: numberToHex(time) };
+  return await traceBoth(client, "debug_traceCall", (tracer) => [
+    { from, to, data, value: numberToHex(value) },
+    numberToHex(at.number),
+    { ...tracer, blockOverrides },
+  ]);
+}
+
+async function traceBoth(
+  client: ChainClient,
+  method: string,
+  paramsOf: (tracer: object) => unknown[],
+): Promise<Traces> {
+  const ask = async (tracer: object) =>
+    await client
+      .request<{ Method: string; Parameters: unknown[]; ReturnType: unknown }>({
+        method,
+        params: paramsOf(tracer),
+      })
+      .catch(() => null);
+  const [tree, diff] = await Promise.all([
+    ask({ tracer: "callTracer" }),
+    ask({ tracer: "prestateTracer", tracerConfig: { diffMode: true } }),
+  ]);
+  return { trace: tracedCall.safeParse(tree).data ?? null, diff };
 }
 
 /** Every call of a trace, the outer ones first. */

@@ -3,7 +3,7 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 
 /** The members of the types of typed data, by the types' names. */
-interface TypeMembers {
+export interface TypeMembers {
   readonly [name: string]: readonly { readonly name: string; readonly type: string }[];
 }
 
