@@ -37,7 +37,7 @@ beforeAll(async () => {
     ),
   );
   // Seven sandboxes at once take as long as seven tests.
-}, 180_000);
+}, 420_000);
 
 function reportOf(contract: string): ContractReport {
   const report = reports.find((one) => one.contract === contract);
