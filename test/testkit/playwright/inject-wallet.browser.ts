@@ -407,6 +407,8 @@ describe("a page that uses ethers", () => {
         anvil_impersonateAccount: [pay.from],
         debug_traceTransaction: [`0x${"00".repeat(32)}`],
         EVM_MINE: [],
+        eth_subscribe: ["newHeads"],
+        eth_unsubscribe: ["0x1"],
         wallet_sendCalls: [{ version: "2.0.0", from: pay.from, calls: [pay] }],
       }))
         expect(await call("ask", method, params), method).toMatchObject({ code: 4200 });
