@@ -95,7 +95,7 @@ const readHealth = defineControl({
 /** The operation that says whether the sandbox works. */
 export const healthOperations = [readHealth];
 
-/** What to do about a part that does not respond; the others end only with the sandbox. */
+/** The remedies for parts that do not respond; the others end only with the sandbox. */
 const remedies = new Map([
   ["store", "Check that its database runs, and send the request again."],
   ["node", "Check that it runs, and send the request again."],

@@ -29,7 +29,7 @@ export async function readText(path: string): Promise<string | null> {
   return await readFile(path, "utf8");
 }
 
-/** What a file that a user names may have at most. */
+/** The limits of a file that a user names. */
 export interface InputLimits {
   bytes: number;
   /** The values of JSON or YAML, with their separators: parsed, a short one takes up to a thousand times as much memory as its text. */

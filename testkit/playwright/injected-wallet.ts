@@ -288,7 +288,7 @@ async function readFrom(url: string, method: string, params: unknown): Promise<u
 }
 
 /**
- * Returns the changed request that a hostile wallet would execute: calldata with its last bit flipped, typed data for the next chain id, or
+ * Returns the changed request that a hostile wallet would execute: calldata with its last bit flipped, or with a byte if it has none, typed data for the next chain id, or
  * a text with one more character.
  *
  * @example tamperWith({ type: "message", from: buyer, text: "hi", bytes: "0x6869" }) // the text is "hi."
@@ -322,5 +322,5 @@ function tamperWith(decoded: DecodedRequest): DecodedRequest {
 
 function flipLastBit(data: Hex): Hex {
   const last = Number.parseInt(data.slice(-1), 16);
-  return Number.isNaN(last) ? data : `0x${data.slice(2, -1)}${(last ^ 1).toString(16)}`;
+  return data === "0x" ? "0x01" : `0x${data.slice(2, -1)}${(last ^ 1).toString(16)}`;
 }

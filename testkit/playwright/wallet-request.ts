@@ -64,10 +64,10 @@ const sendParams = z.tuple([
 const chainParams = z.tuple([z.object({ chainId, rpcUrls: z.array(z.string()).optional() })]);
 
 /**
- * Methods that a wallet passes on to its node: not those by which a node would sign or send without the owner's consent, and no method that only test
- * nodes have, which would change the chain without this consent.
+ * Methods that a wallet passes on to its node: not those by which a node would sign or send without the owner's consent, no method that only test
+ * nodes have, which would change the chain without this consent, and no subscription, whose messages it does not pass on.
  */
-const passedOn = /^(?:eth_(?!sign|send(?!RawTransaction))|net_|web3_)/;
+const passedOn = /^(?:eth_(?!sign|send(?!RawTransaction)|(?:un)?subscribe)|net_|web3_)/;
 
 /** A decoded request of a page. */
 export type DecodedRequest =

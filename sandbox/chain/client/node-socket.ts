@@ -3,6 +3,7 @@ import type { WebSocket } from "ws";
 import { z } from "zod";
 import { closedMessage } from "../../lib/errors/closed-error.ts";
 import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
+import { readJson } from "../../lib/read-json.ts";
 import { clearTimeout, setTimeout } from "../../lib/time/timers.ts";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 
@@ -157,7 +158,8 @@ class Line {
       const isCurrent = () => this.#socket === socket;
       socket.onopen = () => resolve(socket);
       socket.onmessage = ({ data }) => {
-        if (isCurrent()) this.#underWay?.resolve(String(data));
+        const text = String(data);
+        if (isCurrent() && !isAnnouncement(text)) this.#underWay?.resolve(text);
       };
       // A close follows.
       socket.onerror = () => {};
@@ -171,6 +173,13 @@ class Line {
     });
   }
 }
+
+/** Returns whether a message is no answer to a batch but what a subscription announces: an answer would be taken for that of the next request. */
+function isAnnouncement(text: string): boolean {
+  return text.startsWith("{") && announcement.safeParse(readJson(text)).success;
+}
+
+const announcement = z.looseObject({ method: z.literal("eth_subscription") });
 
 /**
  * Returns whether Anvil answers a request when it has made a block. It goes alone on a socket, as no other request may wait for that.

@@ -112,12 +112,15 @@ async function post(
   };
 }
 
-/** Returns the header Retry-After; of a date the seconds from that of the response, because the receiver's clock need not be the sandbox's. */
+/**
+ * Returns the header Retry-After; of a date after that of the response the seconds between them, because the receiver's clock need not be the
+ * sandbox's. An earlier date is one of a receiver that reads the sandbox's clock.
+ */
 function askedPause({ headers }: IncomingMessage): string | null {
   const { "retry-after": asked = null, date = "" } = headers;
   const answered = Date.parse(date) / 1_000;
   if (asked === null || /^\d/.test(asked) || Number.isNaN(answered)) return asked;
-  return readRetryAfter(asked, answered)?.toString() ?? asked;
+  return (readRetryAfter(asked, answered) || asked).toString();
 }
 
 const switched: ReceiverAnswer = {

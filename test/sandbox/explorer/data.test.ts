@@ -18,7 +18,6 @@ import type {
   ViewPage,
 } from "../../../sandbox/explorer/views.ts";
 import { merchantStates, purchaseStates } from "../../../sandbox/given/states.ts";
-import { KeptSnapshots } from "../../../sandbox/snapshots/kept-snapshots.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { runDemo } from "../../../testkit/demo/run-demo.ts";
@@ -250,14 +249,18 @@ test("snapshots are taken and restored over the control API, and a restore remov
 });
 
 test("the control API keeps the 20 newest snapshots", async () => {
-  const snapshot = await sandbox.snapshot();
-  const kept = new KeptSnapshots({ snapshot: async () => snapshot, chain: sandbox.chain });
-  for (let taken = 1; taken <= 21; taken += 1) await kept.take();
-  const newest = Array.from({ length: 20 }, (_, index) => index + 2);
-  expect(kept.list().map(({ number }) => number)).toEqual(newest);
-  await expect(kept.restore("1")).rejects.toMatchObject({ code: "not_found" });
-  await kept.restore("3");
-  expect(kept.list().map(({ number }) => number)).toEqual([2, 3]);
+  const { control } = sandbox.description.urls;
+  const listed = z.object({ data: z.array(z.object({ number: z.int() })) });
+  const numbers = async (response: Response) =>
+    listed.parse(await response.json()).data.map(({ number }) => number);
+  const restore = async (number: number) =>
+    await fetch(`${control}/snapshots/${number}/restore`, { method: "POST" });
+  for (let taken = 1; taken <= 21; taken += 1) await fetch(`${control}/snapshots`, { method: "POST" });
+  const kept = await numbers(await fetch(`${control}/snapshots`));
+  const [oldest = 0, second = 0] = kept;
+  expect(kept).toEqual(Array.from({ length: 20 }, (_, index) => oldest + index));
+  expect((await restore(oldest - 1)).status).toBe(404);
+  expect(await numbers(await restore(second))).toEqual([oldest, second]);
 });
 
 test("the explorer keeps the last 500 refusals, and counts one that is repeated", () => {

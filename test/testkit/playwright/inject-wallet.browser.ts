@@ -188,6 +188,9 @@ describe("a page that uses ethers", () => {
     await sandbox.wallets.buyer.receipt(hash);
     const sent = await sandbox.chain.client.getTransaction({ hash });
     expect(BigInt(sent.input) ^ BigInt(pay.data)).toBe(1n);
+    const transfer = { from: pay.from, to: sandbox.wallets.stranger.address, value: "0x1" };
+    const transferred = (await call("ask", "eth_sendTransaction", [transfer])) as Hex;
+    expect((await sandbox.chain.client.getTransaction({ hash: transferred })).input).toBe("0x01");
     const { typed_data } = purchase.commitment;
     const signature = (await call("sign", typed_data)) as Hex;
     expect(await recoverTypedDataAddress({ ...typed_data, signature } as never)).not.toBe(pay.from);
@@ -407,6 +410,8 @@ describe("a page that uses ethers", () => {
         anvil_impersonateAccount: [pay.from],
         debug_traceTransaction: [`0x${"00".repeat(32)}`],
         EVM_MINE: [],
+        eth_subscribe: ["newHeads"],
+        eth_unsubscribe: ["0x1"],
         wallet_sendCalls: [{ version: "2.0.0", from: pay.from, calls: [pay] }],
       }))
         expect(await call("ask", method, params), method).toMatchObject({ code: 4200 });

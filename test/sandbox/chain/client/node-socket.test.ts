@@ -16,7 +16,7 @@ async function connectToAnvil() {
       method: "web3_sha3",
       params: [numberToHex(number, { size: 2 })],
     });
-  return { anvil, socket, hash };
+  return { anvil, socket, hash, request };
 }
 
 const numbers = Array.from({ length: 1_000 }, (_, number) => number);
@@ -26,6 +26,24 @@ test("each of a thousand concurrent requests gets its own answer", async () => {
   expect(await Promise.all(numbers.map(hash))).toEqual(
     numbers.map((number) => keccak256(numberToHex(number, { size: 2 }))),
   );
+});
+
+test("requests get their own answers while the node announces blocks that one of them has subscribed to", async () => {
+  const { hash, request } = await connectToAnvil();
+  const subscribe = async () =>
+    await request<{ Method: "eth_subscribe"; Parameters: [string]; ReturnType: Hex }>({
+      method: "eth_subscribe",
+      params: ["newHeads"],
+    });
+  // On each of the sockets.
+  await Promise.all(numbers.slice(0, 512).map(subscribe));
+  for (const number of numbers.slice(0, 20)) {
+    const [answer] = await Promise.all([
+      hash(number),
+      request<{ Method: "evm_mine"; Parameters: []; ReturnType: Hex }>({ method: "evm_mine", params: [] }),
+    ]);
+    expect(answer).toBe(keccak256(numberToHex(number, { size: 2 })));
+  }
 });
 
 // Within less than the time that a node has for an answer.
