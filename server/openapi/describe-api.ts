@@ -19,7 +19,7 @@ import { apiVersion } from "../http/versions.ts";
 import { capitalize } from "../lib/wording.ts";
 import { type EventType, eventTypeNames, eventTypes } from "../notifications/outbox/event-types.ts";
 import { eventSchemas } from "../notifications/schemas.ts";
-import { describeRefusals } from "./describe-refusals.ts";
+import { describeRefusals, type RefusalTable } from "./describe-refusals.ts";
 import { answerName, type ExampleAnswers, exampleAnswers } from "./examples/example-answers.ts";
 import { requestExamples } from "./examples/request-examples.generated.ts";
 import {
@@ -41,14 +41,7 @@ export function describeApi(
   operations: readonly Operation[],
   urls: { api: string; docs: string },
 ): ReturnType<typeof createDocument> {
-  const refusals = describeRefusals({
-    operations,
-    codesOf: codesOfOperation,
-    describeCode: (code) => errorCatalogue[code],
-    problem: problemSchema,
-    nameOf: nameOfRefusal,
-    headersOf: problemHeaders,
-  });
+  const refusals = describeRefusals({ ...refusalDescription, operations });
   const answers = exampleAnswers(operations);
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations)
@@ -156,6 +149,14 @@ const tags = {
   Notifications: "The outbox, its signed deliveries and their delivery receipts.",
   Wallet: "The messages and transactions that a wallet signs or sends. No credential is required.",
 } as const;
+
+const refusalDescription: Omit<RefusalTable<Operation, ErrorCode>, "operations"> = {
+  codesOf: codesOfOperation,
+  describeCode: (code) => errorCatalogue[code],
+  problem: problemSchema,
+  nameOf: nameOfRefusal,
+  headersOf: problemHeaders,
+};
 
 /** A refusal with one code is named after it, another one after its status and the first operation that answers it. */
 function nameOfRefusal(status: number, codes: readonly ErrorCode[], operation: Operation): string {
