@@ -38,7 +38,7 @@ const subjects: { readonly [functionName: string]: string } = {
   draw: "a draw from the funding source",
 };
 
-/** What a rule about calls begins with. */
+/** The first words of the rules about calls. */
 export const callNames: readonly string[] = [...new Set(Object.values(subjects))];
 
 /** When a call must revert with an error. */
@@ -114,9 +114,9 @@ const shownBy: { readonly [error: string]: readonly string[] } = {
  * Returns whether a broken rule about a view shows why one about an error, or about the same field of an event, is broken too: what the contract
  * stores is wrong.
  *
- * @example isShownBy("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
+ * @example followsFromView("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
  */
-export function isShownBy(rule: string, viewRule: string): boolean {
+export function followsFromView(rule: string, viewRule: string): boolean {
   const [, field, view] =
     /^(?:the field (\w+) of )?(\w+\(\)) (?:has|returns) the right value$/.exec(viewRule) ?? [];
   if (view === undefined) return false;

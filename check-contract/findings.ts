@@ -1,4 +1,4 @@
-import { type Breach, callNames, isShownBy } from "./breach.ts";
+import { type Breach, callNames, followsFromView } from "./breach.ts";
 
 /** A check that failed. */
 interface FailedCheck {
@@ -41,7 +41,7 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
     const { rule, includedIn } = check.breach;
     if (rule === undefined) continue;
     const isIncluded = includedIn !== undefined && broken.has(includedIn);
-    const viewRule = isIncluded ? undefined : [...broken].find((one) => one && isShownBy(rule, one));
+    const viewRule = isIncluded ? undefined : [...broken].find((one) => one && followsFromView(rule, one));
     if (viewRule) shown.push([viewRule, check]);
     else add(isIncluded ? includedIn : rule, check);
   }

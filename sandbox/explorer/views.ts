@@ -186,7 +186,7 @@ const subjectNames = {
     .meta({ description: "The merchant's own reference of the purchase or the merchant." }),
 };
 
-/** What {@link subjectNames} has of an object. */
+/** The names of an object. */
 export type SubjectNames = z.output<z.ZodObject<typeof subjectNames>>;
 
 /** The schema of a relay operation. */

@@ -223,7 +223,7 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
     changes: [["        if (book.locked) revert Locked();\n        book.locked = true;\n", ""]],
     more: gateway,
   },
-  /** Keeps a list of all payments, which makes each of them dearer. */
+  /** Keeps a list of all payments, so that each of them costs more gas. */
   HistoryLedger: {
     changes: [
       ...deploysFirst,

@@ -245,7 +245,7 @@ export const adminCalls = define<Variant>(
     // A contract may check the caller for some values only.
     ...[
       {
-        name: "transferAdmin to nobody",
+        name: "transferAdmin to address 0",
         call: ({ registrar, program }: Scene) => transferAdminCall(registrar, program, zeroAddress),
       },
       { name: "setBounds to the same", ...setBounds(() => ({})) },
