@@ -171,7 +171,11 @@ export function wronglyRefused(
   };
 }
 
-/** Thrown when a call that must succeed, since what follows starts from it, was refused. */
+/**
+ * Thrown when a call that must succeed, since what follows starts from it, was refused.
+ *
+ * Not a CodedError: it becomes a finding of the report, and no caller of the check gets it.
+ */
 export class RefusedCallError extends Error {
   override readonly name = "RefusedCallError";
   readonly breach: Breach;
