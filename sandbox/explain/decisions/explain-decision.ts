@@ -135,7 +135,7 @@ async function answerOfDecision(
  *
  * @throws SandboxError argument_invalid when no purchase has the id that is named.
  */
-export async function findKnownDecision(
+async function findKnownDecision(
   given: Decision,
   id: string | undefined,
   services: Services,
