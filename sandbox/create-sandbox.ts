@@ -16,15 +16,7 @@ import { openCluster } from "./cluster/open-cluster.ts";
 import { openHosts, openListeners, urlsOf } from "./control/open-hosts.ts";
 import { type OpenedChain, openChain } from "./data-directory/open-chain.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory/open-data-directory.ts";
-import type { ExplainDecision } from "./explain/decisions/explain-decision.ts";
-import type { ExplainCall } from "./explain/explain.ts";
-import type { ExplainOptions } from "./explain/explain-transaction.ts";
-import type { CallExplanation, Explanation } from "./explain/explanation.ts";
-import type { ExplainTypedData } from "./explain/signatures/explain-typed-data.ts";
-import type {
-  DecisionExplanation,
-  TypedDataExplanation,
-} from "./explain/signatures/signature-explanation.ts";
+import type { Explain } from "./explain/explain.ts";
 import type { Explorer } from "./explorer/explorer.ts";
 import type { Faults } from "./faults/faults.ts";
 import type { Reviewer } from "./given/actors/reviewer.ts";
@@ -174,38 +166,8 @@ export interface Sandbox extends AsyncDisposable {
    * @example const wallet = sandbox.openWallet(generatePrivateKey())
    */
   openWallet(privateKey: Hex): TestWallet;
-  /**
-   * Explains whether the API would accept a transaction and, if not, why. Compares it with the newest refused submission or, without one,
-   * with the closest step.
-   *
-   * @param options - `for` is the id of the merchant or purchase to compare it with.
-   * @throws SandboxError argument_invalid when the hash is not a transaction hash, or the id is unknown.
-   * @example const { accepted, cause } = await sandbox.explain(transaction_hash, { for: purchase.id })
-   */
-  explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
-  /**
-   * Explains whether the API would accept the transaction of a call that was not sent. Simulates the call on the newest block.
-   *
-   * @throws SandboxError argument_invalid when the call is malformed.
-   * @example const { cause, not_checked } = await sandbox.explain({ call: { from: buyer, to: registrar, data } })
-   */
-  explain(request: ExplainCall): Promise<CallExplanation>;
-  /**
-   * Explains typed data (EIP-712) and its signature before they are submitted: the hashes, the signer, each mistake by its name, and the answers
-   * of the service and the contract now.
-   *
-   * @throws SandboxError argument_invalid when the typed data or the signature is malformed.
-   * @example const { mistakes, signer } = await sandbox.explain({ typed_data, signature })
-   */
-  explain(request: ExplainTypedData): Promise<TypedDataExplanation>;
-  /**
-   * Explains a reviewer's decision and its signature (Ed25519) before they are recorded: the signed bytes, each mistake by its name, and the
-   * answer of the service now.
-   *
-   * @throws SandboxError argument_invalid when the decision or the signature is malformed.
-   * @example const { mistakes, decision_bytes } = await sandbox.explain({ decision, signature })
-   */
-  explain(request: ExplainDecision): Promise<DecisionExplanation>;
+  /** Explains a transaction, or a call, typed data or a decision before it is sent. */
+  readonly explain: Explain;
   /**
    * Returns digests of the newest block, the stored records, the faults that can still act, and your own parts. Two equal runs have equal
    * fingerprints.

@@ -13,19 +13,42 @@ export interface ExplainCall extends ExplainOptions {
   call: UnsentCall;
 }
 
-/** Explains transactions, and what is not sent yet. */
-export interface Explain {
-  (hash: Hex, options?: ExplainOptions): Promise<Explanation>;
-  (request: ExplainCall): Promise<CallExplanation>;
-  (request: ExplainTypedData): Promise<TypedDataExplanation>;
-  (request: ExplainDecision): Promise<DecisionExplanation>;
-}
+/** Explains transactions, and calls, typed data and decisions before they are sent. */
+export type Explain = ReturnType<typeof openExplain>;
 
 /** Opens `explain` on a sandbox. */
-export function openExplain(sources: ExplainSources): Explain {
+export function openExplain(sources: ExplainSources) {
+  /**
+   * Explains whether the API would accept a transaction and, if not, why. Compares it with the newest refused submission or, without one,
+   * with the closest step.
+   *
+   * @param options - `for` is the id of the merchant or purchase to compare it with.
+   * @throws SandboxError argument_invalid when the hash is not a transaction hash, or the id is unknown.
+   * @example const { accepted, cause } = await sandbox.explain(transaction_hash, { for: purchase.id })
+   */
   async function explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
+  /**
+   * Explains whether the API would accept the transaction of a call that was not sent. Simulates the call on the newest block.
+   *
+   * @throws SandboxError argument_invalid when the call is malformed.
+   * @example const { cause, not_checked } = await sandbox.explain({ call: { from: buyer, to: registrar, data } })
+   */
   async function explain(request: ExplainCall): Promise<CallExplanation>;
+  /**
+   * Explains typed data (EIP-712) and its signature before they are submitted: the hashes, the signer, each mistake by its name, and the answers
+   * of the service and the contract now.
+   *
+   * @throws SandboxError argument_invalid when the typed data or the signature is malformed.
+   * @example const { mistakes, signer } = await sandbox.explain({ typed_data, signature })
+   */
   async function explain(request: ExplainTypedData): Promise<TypedDataExplanation>;
+  /**
+   * Explains a reviewer's decision and its signature (Ed25519) before they are recorded: the signed bytes, each mistake by its name, and the
+   * answer of the service now.
+   *
+   * @throws SandboxError argument_invalid when the decision or the signature is malformed.
+   * @example const { mistakes, decision_bytes } = await sandbox.explain({ decision, signature })
+   */
   async function explain(request: ExplainDecision): Promise<DecisionExplanation>;
   async function explain(about: unknown, options: ExplainOptions = {}) {
     if (typeof about === "string" && isHash(about)) return await explainTransaction(about, options, sources);
