@@ -1,7 +1,8 @@
 import type { EIP1193RequestFn } from "viem";
 import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
 import type { Waits } from "../lib/time/waits.ts";
-import type { RpcCaller } from "./fault-matrix.ts";
+import type { Fault } from "./fault.ts";
+import type { LayerAction, LayerPoint, RpcCaller } from "./fault-matrix.ts";
 import type { SandboxFaults } from "./faults.ts";
 
 /** The code of an internal error of JSON-RPC. */
@@ -25,23 +26,39 @@ interface FaultyNode {
   closing: AbortSignal;
 }
 
+/** Does what a fault does to a call. */
+type Effect = (fault: Fault, node: FaultyNode) => Promise<void>;
+
+/** The effect of each action of the layer `rpc`. */
+const effects: { readonly [A in LayerAction<"rpc">]: Effect } = {
+  async refuse() {
+    throw new AnvilSilentError("The node accepts no connection (fault).");
+  },
+  async rpc_error() {
+    throw new NodeRefusal("Internal error (fault)");
+  },
+  async delay({ delay_ms = 0 }, { waits, closing }) {
+    await waits.wait(delay_ms, closing);
+  },
+  async lose_response() {
+    throw new AnvilSilentError("The node's response was lost (fault).");
+  },
+};
+const effectOf = new Map<string, Effect>(Object.entries(effects));
+
 /**
  * Does something that calls the node, with the faults that are set for the call.
  *
  * @throws AnvilSilentError when the node accepts no connection or its answer is lost.
  */
-export async function callNode<T>(
-  method: string,
-  call: () => Promise<T>,
-  { caller, faults, waits, closing }: FaultyNode,
-): Promise<T> {
-  const before = faults.take("rpc", "before_call", { caller, method });
-  if (before?.action === "refuse") throw new AnvilSilentError("The node accepts no connection (fault).");
-  if (before?.action === "rpc_error") throw new NodeRefusal("Internal error (fault)");
-  if (before?.delay_ms !== undefined) await waits.wait(before.delay_ms, closing);
+export async function callNode<T>(method: string, call: () => Promise<T>, node: FaultyNode): Promise<T> {
+  const act = async (point: LayerPoint<"rpc">) => {
+    const fault = node.faults.take("rpc", point, { caller: node.caller, method });
+    if (fault !== null) await effectOf.get(fault.action)?.(fault, node);
+  };
+  await act("before_call");
   const answer = await call();
-  if (faults.take("rpc", "after_call", { caller, method }) !== null)
-    throw new AnvilSilentError("The node's response was lost (fault).");
+  await act("after_call");
   return answer;
 }
 
