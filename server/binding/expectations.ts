@@ -16,6 +16,7 @@ import { toJson } from "../../protocol/values/json.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment, PinnedContract } from "../chain/deployment.ts";
 import { authorizationOf, commitmentOf } from "../purchases/commitment-of.ts";
+import { claimableUntil, offerableUntil, payableUntil } from "../purchases/deadlines.ts";
 import type { Settings } from "../services.ts";
 import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord } from "../store/records.ts";
 
@@ -167,7 +168,7 @@ function expectCommitment(
         purchase: toJson(commitment),
       }),
     ],
-    timely: { from: purchase.created_at, to: purchase.offer_deadline },
+    timely: { from: purchase.created_at, to: offerableUntil(purchase) },
   });
 }
 
@@ -185,7 +186,7 @@ export function expectPaymentApproval(
     call: approveCall(deployment.token.address, spender, amount),
     purchase: { expected: purchase.commitment_hash, actual: purchase.commitment_hash },
     logs: [tokenLog(services, "Approval", { owner: purchase.buyer, spender, value: amount.toString() })],
-    timely: { from: purchase.created_at, to: purchase.pay_deadline },
+    timely: { from: purchase.created_at, to: payableUntil(purchase) },
   });
 }
 
@@ -214,8 +215,8 @@ export function expectPayments(
   const { buyer } = asked;
   const spender = deployment.registrar.address;
   const known = payments.map(({ purchase }) => purchase).filter((purchase) => purchase !== null);
-  const to = Math.min(...known.map(({ pay_deadline }) => pay_deadline), asked.pay_deadline);
-  const place = payments.findIndex(({ purchase }) => purchase?.pay_deadline === to);
+  const to = Math.min(...[...known, asked].map(payableUntil));
+  const place = payments.findIndex(({ purchase }) => purchase !== null && payableUntil(purchase) === to);
   const earliest = payments.length > 1 ? payments[place]?.purchase : null;
   const expected = expectation(services, {
     contract: deployment.registrar,
@@ -243,7 +244,7 @@ export function expectPayments(
     },
   });
   if (!earliest) return expected;
-  const lastDeadline = Math.max(...known.map(({ pay_deadline }) => pay_deadline));
+  const lastDeadline = Math.max(...known.map(payableUntil));
   return {
     ...expected,
     batch: { first: `payment ${place + 1} of the batch, of ${earliest.id}`, lastDeadline },
@@ -270,7 +271,7 @@ export function expectClaim(
         claimHash,
       }),
     ],
-    timely: { from: purchase.created_at, to: purchase.claim_deadline },
+    timely: { from: purchase.created_at, to: claimableUntil(purchase) },
   });
 }
 

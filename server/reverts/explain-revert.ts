@@ -6,6 +6,7 @@ import type { ChainRevert } from "../chain/chain-reader.ts";
 import { escapeControls } from "../lib/escape-controls.ts";
 import { explainUnenrolled } from "../merchants/merchant-steps.ts";
 import type { FoundPermit } from "../payments/permits.ts";
+import { offerableUntil, payableUntil } from "../purchases/deadlines.ts";
 import { explainMissing, missingPayment } from "../refunds/removed-by-reorg.ts";
 import type { Services } from "../services.ts";
 import { readOnChain } from "../store/records/find.ts";
@@ -261,10 +262,9 @@ async function inTime(
   { chain }: Pick<Services, "chain">,
 ): Promise<Cause> {
   if (purchase === null) return cause;
-  const { pay_deadline, offer_deadline } = purchase;
   const deadlines: { readonly [error: string]: number } = {
-    NothingPaid: pay_deadline,
-    UnknownPurchase: offer_deadline,
+    NothingPaid: payableUntil(purchase),
+    UnknownPurchase: offerableUntil(purchase),
   };
   const due = deadlines[name];
   if (due === undefined || (await chain.nextTime()) <= due) return cause;

@@ -264,6 +264,7 @@ async function submittedPermit(
   return amount === undefined || !signature ? null : { amount: BigInt(amount), signature };
 }
 
+/** A claim, whose deadline is not checked here: the simulated call reverts after it. */
 function planClaim(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
