@@ -1,6 +1,7 @@
 import { ed25519Jwk } from "../../protocol/signatures/ed25519.ts";
 import type { Resource } from "../http/app.ts";
 import type { Operation } from "../http/operation.ts";
+import { exampleChainId } from "../http/schemas/primitives.ts";
 import { apiVersion, documentationVersion } from "../http/versions.ts";
 import { once } from "../lib/once.ts";
 import { describeApi } from "../openapi/describe-api.ts";
@@ -20,9 +21,17 @@ export function discoveryResources(services: Services, operations: readonly Oper
     { path: indexPath, read: index },
     { path: "/", read: index, page: ({ docs }) => `${docs}/` },
     // Most sandboxes of a test run are never asked for it.
-    { path: openapiPath, read: once(() => describeApi(operations, services.settings.urls)) },
+    { path: openapiPath, read: once(() => describeOnChain(services, operations)) },
     { path: jwksPath, read: () => describeKeys(services) },
   ];
+}
+
+/** Returns the API's description with the chain id of this service in its examples. */
+function describeOnChain({ settings, deployment }: Services, operations: readonly Operation[]): unknown {
+  const { chainId } = deployment;
+  return JSON.parse(JSON.stringify(describeApi(operations, settings.urls)), (_, value: unknown) =>
+    value === exampleChainId ? chainId : value,
+  );
 }
 
 function describeIndex({ settings }: Services, operations: readonly Operation[]) {

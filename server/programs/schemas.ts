@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   amountSchema,
   checksumAddressSchema,
+  exampleChainId,
   hashSchema,
   programIdSchema,
   unixTimeSchema,
@@ -25,7 +26,7 @@ export const chainSchema = z
   })
   .meta({
     id: "Chain",
-    example: { chain_id: 31337, epoch: `0x${"5c".repeat(32)}`, rpc_url: "http://127.0.0.1:8545" },
+    example: { chain_id: exampleChainId, epoch: `0x${"5c".repeat(32)}`, rpc_url: "http://127.0.0.1:8545" },
   });
 
 /** The contracts that the service is bound to. */
@@ -43,7 +44,7 @@ export const contractsSchema = z
       eip712_domain: z.object({
         name: z.literal("PurchaseRegistrar"),
         version: z.literal("1"),
-        chainId: z.int().meta({ example: 31337 }),
+        chainId: z.int().meta({ example: exampleChainId }),
         verifyingContract: checksumAddressSchema,
       }),
     }),

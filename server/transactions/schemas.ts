@@ -10,6 +10,7 @@ import { pageQuerySchema } from "../http/schemas/pagination.ts";
 import {
   bytesSchema,
   checksumAddressSchema,
+  exampleChainId,
   hashSchema,
   idSchema,
   jsonObjectSchema,
@@ -22,7 +23,7 @@ import {
 /** A transaction for a wallet to send. */
 export const transactionRequestSchema = z
   .object({
-    chain_id: z.int().meta({ example: 31337 }),
+    chain_id: z.int().meta({ example: exampleChainId }),
     from: checksumAddressSchema,
     to: checksumAddressSchema,
     data: bytesSchema,
@@ -45,7 +46,7 @@ export const typedDataSchema = z
     domain: z.object({
       name: z.enum(["PurchaseRegistrar", "USDC"]),
       version: z.enum(["1", "2"]),
-      chainId: z.int().meta({ example: 31337 }),
+      chainId: z.int().meta({ example: exampleChainId }),
       verifyingContract: checksumAddressSchema,
     }),
     types: z

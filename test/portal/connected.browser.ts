@@ -79,8 +79,11 @@ test("the explorer names the network and its block explorer, and hides what only
   expect(text).not.toMatch(/travel|reorg|snapshot|mine\b/i);
 });
 
-test("the guide has the chain id of the node", async () => {
-  const { docs } = sandbox.description.urls;
+test("the guide and the API's description have the chain id of the node", async () => {
+  const { api, docs } = sandbox.description.urls;
+  const described = await (await fetch(`${api}/v1/routing/openapi.json`)).text();
+  expect(described).toContain(`"chain_id":${sepolia.id}`);
+  expect(described).not.toContain("31337");
   const guide = await (await fetch(`${docs}/portal/docs.md`)).text();
   expect(guide).toContain(`chain id ${sepolia.id}`);
   // Its script reads the id from the description of the sandbox.

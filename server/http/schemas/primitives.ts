@@ -14,6 +14,9 @@ import { requireThat } from "../../http/request/describe-issue.ts";
 import { mapFields } from "../../lib/map-fields.ts";
 import { textLengths } from "../limits.ts";
 
+/** The chain id in the examples of the API's description: that of the sandbox's own chain. */
+export const exampleChainId = 31_337;
+
 /** Marks a list of values that answers may add to, for the API description. */
 export const openEnumMark = "x-open-enum";
 
