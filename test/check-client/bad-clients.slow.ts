@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { cli } from "../cli/program.ts";
 import { processesWith } from "../kit/left-processes.ts";
@@ -40,10 +41,15 @@ const example = (file: string) => [process.execPath, join(packageRoot(), "exampl
 const shell = (script: string) => ["sh", "-c", script];
 const node = (script: string) => [process.execPath, "--input-type=module", "--eval", script];
 
+/** A file to which each run of a client adds a byte. */
+const runs = join(tmpdir(), `routing-sandbox-runs-${process.pid}`);
+afterAll(async () => await rm(runs, { force: true }));
+
 /** A client that creates as many purchases as an expression says. */
 const selling = (count: string) =>
   node(`
-    import { readFileSync } from "node:fs";
+    import { appendFileSync, readFileSync, statSync } from "node:fs";
+    const count = ${count};
     const { urls, accounts, wallets } = JSON.parse(readFileSync(process.env.ROUTING_SANDBOX_FILE, "utf8"));
     const post = async (url, body, key) => {
       const headers = { "content-type": "application/json", authorization: "Bearer " + key, "idempotency-key": crypto.randomUUID() };
@@ -52,7 +58,7 @@ const selling = (count: string) =>
     const { credential } = await post(urls.api + "/v1/routing/access", {}, accounts[0].key);
     const { merchant } = await post(urls.control + "/given", { merchant: { state: "funded" } });
     const parties = { merchant_id: merchant.id, buyer: wallets.buyer.address, beneficiary: wallets.beneficiary.address };
-    for (let sold = 0; sold < ${count}; sold += 1)
+    for (let sold = 0; sold < count; sold += 1)
       await post(urls.api + "/v1/routing/programs/prg_demo/purchases", { ...parties, amount: "1000000", terms: {} }, credential);`);
 
 test.each([
@@ -71,7 +77,7 @@ test.each([
   ],
   [
     "is not the same twice",
-    selling("1 + Math.floor(process.uptime() * 1e6) % 7 + process.pid % 5"),
+    selling(`(appendFileSync(${JSON.stringify(runs)}, "x"), statSync(${JSON.stringify(runs)}).size)`),
     [],
     "Two runs of the client without a fault had different effects: ",
   ],
