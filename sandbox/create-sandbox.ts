@@ -166,7 +166,11 @@ export interface Sandbox extends AsyncDisposable {
    * @example const wallet = sandbox.openWallet(generatePrivateKey())
    */
   openWallet(privateKey: Hex): TestWallet;
-  /** Explains a transaction, or a call, typed data or a decision before it is sent. */
+  /**
+   * Explains a transaction, or a call, typed data or a decision before it is sent.
+   *
+   * @example const { accepted, cause } = await sandbox.explain(transaction_hash, { for: purchase.id })
+   */
   readonly explain: Explain;
   /**
    * Returns digests of the newest block, the stored records, the faults that can still act, and your own parts. Two equal runs have equal
