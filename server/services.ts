@@ -45,7 +45,7 @@ export interface DeliveryOutcome {
   error: string | null;
   /** The beginning of the answer's body. */
   response_body: string | null;
-  /** The header Retry-After; of a date and the date of the response, the seconds between them. */
+  /** The header Retry-After; of a date after that of the response, the seconds between them. */
   retry_after: string | null;
   duration_ms: number;
 }
