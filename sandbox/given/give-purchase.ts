@@ -5,6 +5,7 @@ import { purchaseTexts } from "../../server/purchases/schemas.ts";
 import { walletNames } from "../chain/genesis/roles.ts";
 import { type components, unwrap } from "../client/api-client.ts";
 import { definedOnly } from "../lib/defined-only.ts";
+import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import type { ProgramApi } from "./actors/program-api.ts";
@@ -31,6 +32,7 @@ export async function givePurchase(
   plan: PurchasePlan,
   actors: GivenActors,
 ): Promise<{ merchant: Merchant; purchase: Purchase }> {
+  if (plan.state === "expired" && !actors.chain.isOwn) throw needsOwnChain("The state expired");
   requireDeadlines(plan, await actors.clock.now());
   const merchant = await merchantOf(plan, actors);
   requireOtherThan(

@@ -37,6 +37,7 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   const { folder: _, ...network } = await deployOn(node.url);
   await using sandbox = await createSandbox({ network });
   const { control } = sandbox.description.urls;
+  const block = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
   const own = [
     ["POST", "/clock", { seconds: 60 }],
     ["POST", "/blocks", { blocks: 1 }],
@@ -44,6 +45,7 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
     ["POST", "/snapshots"],
     ["GET", "/snapshot"],
     ["POST", "/scenario", { title: "x" }],
+    ["POST", "/given", { purchase: { state: "expired" } }],
     ["POST", "/faults", { intent: "reorg" }],
     ["POST", "/faults", { layer: "chain", action: "pause_mining" }],
     ["POST", "/faults", { layer: "relayer", point: "nonce", action: "foreign_nonce" }],
@@ -56,9 +58,17 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
       { code: "needs_own_chain" },
     ]);
   }
-  const inCode = [sandbox.snapshot(), sandbox.clock.travel(60), sandbox.record("x"), sandbox.save("x.gz")];
+  const inCode = [
+    sandbox.snapshot(),
+    sandbox.clock.travel(60),
+    sandbox.record("x"),
+    sandbox.save("x.gz"),
+    sandbox.given.purchase({ state: "expired" }),
+  ];
   for (const outcome of await Promise.allSettled(inCode))
     expect(outcome).toMatchObject({ status: "rejected", reason: { code: "needs_own_chain" } });
+  // Nothing was sent: the node mines each transaction at once.
+  expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(block);
   const others = [
     ["GET", "/status"],
     ["GET", "/health"],
