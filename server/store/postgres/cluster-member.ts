@@ -199,10 +199,11 @@ export class ClusterMember {
     );
     this.#leading = { reader: new Reader(inTurn, database.schema), commits };
     try {
-      await this.#store.writeAbout("leader", name);
+      // Over the connection that leads: a write that lasts longer than the lead would name a process that no longer leads.
+      await this.#store.writeAbout("leader", name, query);
       await listener.gained();
     } catch (error) {
-      // Another connection failed. This one would keep the lead for a process that does not lead.
+      // This connection would keep the lead for a process that does not lead.
       this.#leading = null;
       await client.query(`SELECT pg_advisory_unlock(${database.lock("leader")})`);
       throw error;

@@ -144,10 +144,9 @@ export class PostgresStore implements Store {
     return row === undefined ? null : String(row["value"]);
   }
 
-  async writeAbout(name: string, value: string): Promise<void> {
-    const { query, schema } = this.database;
+  async writeAbout(name: string, value: string, query = this.database.query): Promise<void> {
     await query(
-      `INSERT INTO ${schema}.about VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value`,
+      `INSERT INTO ${this.database.schema}.about VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value`,
       [name, value],
     );
   }
