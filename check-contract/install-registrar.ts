@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, getAddress, type Hex, isAddress } fro
 import { privateKeyToAccount } from "viem/accounts";
 import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
 import { CodedError, messageOf } from "../protocol/coded-error.ts";
-import { requireHashes } from "../sandbox/chain/genesis/build/registrar-genesis.ts";
+import { describeCause, requireHashes } from "../sandbox/chain/genesis/build/registrar-genesis.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/find-difference.ts";
 import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import type { ChainNode } from "../sandbox/chain/start-chain.ts";
@@ -64,13 +64,18 @@ export async function installRegistrar(chain: ChainNode, artifact: Artifact): Pr
   };
 }
 
-async function deploy(chain: ChainNode, { bytecode, contractName }: Artifact): Promise<Address> {
+async function deploy(chain: ChainNode, { abi = [], bytecode, contractName }: Artifact): Promise<Address> {
   const { status, contractAddress } = await send(chain, null, bytecode);
-  if (status !== "success" || !contractAddress || !isAddress(contractAddress))
-    throw new InstallationError(
-      `${contractName} does not deploy: its constructor must take no arguments and must not revert.`,
-    );
-  return getAddress(contractAddress);
+  if (status === "success" && contractAddress && isAddress(contractAddress))
+    return getAddress(contractAddress);
+  const account = chain.accounts.wallets.deployer.address;
+  const reason = await chain.client.call({ account, data: bytecode, gas }).then(
+    () => "it ran out of gas",
+    (cause: unknown) => describeCause(abi, cause),
+  );
+  throw new InstallationError(
+    `${contractName} does not deploy: ${reason}. Its constructor must take no arguments.`,
+  );
 }
 
 /** The deployer sends; it is the admin of every program. */

@@ -18,9 +18,11 @@ import { brokenArtifacts } from "./broken-registrars.ts";
 
 const own = join(packageRoot(), "artifacts", "contracts", "PurchaseRegistrar.sol", "PurchaseRegistrar.json");
 
+/** With nothing to compare. */
+const reference = { gas: {}, calls: new Map() };
+
 test("with bail the check ends with the first failure, and with only it runs the checks that are named", async () => {
   const artifact = await readArtifact(own);
-  const reference = { gas: {}, calls: new Map() };
   const only = { reference, attacks: [], only: "rules/a second claim" };
   const chosen = await checkContract(artifact, only);
   expect(chosen.results.map(({ name }) => name)).toEqual([
@@ -41,6 +43,20 @@ test("with bail the check ends with the first failure, and with only it runs the
   await expect(checkContract(artifact, { ...only, only: "rules/no such rule" })).rejects.toThrow(
     'No check has "rules/no such rule" in its name. Use a suite or a name of the report, such as rules/ or "rules/a second claim".',
   );
+});
+
+test.each([
+  [
+    "code of 24,577 bytes",
+    "0x6160015ff3",
+    "its code has more than the 24,576 bytes of EIP-170, so compile it with the optimizer",
+  ],
+  ["a constructor that reverts", "0x5f5ffd", "execution reverted"],
+] as const)("a contract with %s is refused with that reason", async (_, bytecode, reason) => {
+  const { results } = await checkContract({ contractName: "Own", bytecode }, { reference, attacks: [] });
+  expect(results.map(({ failure }) => failure)).toEqual([
+    `Own does not deploy: ${reason}. Its constructor must take no arguments.`,
+  ]);
 });
 
 const failed = (name: string, breach: Breach) => ({ suite: "rules", name, breach });

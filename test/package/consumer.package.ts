@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, readFile, writeFile } from "node:fs/promises";
+import { access, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -159,6 +159,7 @@ test("a prepared chain that is damaged or of another Anvil is refused with what 
     const file = join(folder, "node_modules", name);
     const text = await readFile(file, "utf8");
     expect(change(text)).not.toBe(text);
+    await rm(file);
     await writeFile(file, change(text));
     expect(await start()).toMatch(refusal);
     await writeFile(file, text);

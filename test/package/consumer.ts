@@ -1,5 +1,4 @@
-import { cpSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { link, mkdir, mkdtemp, readdir, readlink, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -13,6 +12,17 @@ export interface Consumer extends AsyncDisposable {
   run(program: string, ...args: string[]): Promise<string>;
 }
 
+/** Copies a folder whose files are links to the same: a test that changes one of its files has to remove it first. */
+async function linkFolder(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await linkFolder(source, target);
+    else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+    else await link(source, target);
+  }
+}
+
 /**
  * Makes a project that has the package from its tarball, in a home of its own, and installs others into it.
  *
@@ -22,7 +32,7 @@ export async function installInto(...packages: string[]): Promise<Consumer> {
   const home = await mkdtemp(join(tmpdir(), "routing-sandbox-consumer-"));
   const folder = join(home, "project");
   const env = installer(inject("oldestNode"), home);
-  cpSync(inject("installed"), folder, { recursive: true, verbatimSymlinks: true });
+  await linkFolder(inject("installed"), folder);
   const start = async (program: string, ...args: string[]) => await run(program, args, { cwd: folder, env });
   if (packages.length > 0) await start("npm", "install", ...packages);
   return {

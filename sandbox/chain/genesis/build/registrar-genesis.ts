@@ -273,10 +273,16 @@ async function explainReverted(
   );
 }
 
-/** Returns the error of the contract with its arguments, or the node's message. */
-function describeCause(abi: Registrar["abi"], cause: unknown): string {
+/**
+ * Returns why a node refuses a creation: the error of the contract with its arguments, or the node's message.
+ *
+ * @example describeCause(abi, error) // "EnforcedPause()"
+ */
+export function describeCause(abi: Registrar["abi"], cause: unknown): string {
   const data = cause instanceof BaseError ? dataOf(cause) : undefined;
   const message = cause instanceof BaseError ? cause.details || cause.shortMessage : String(cause);
+  if (message.includes("CreateContractSizeLimit"))
+    return "its code has more than the 24,576 bytes of EIP-170, so compile it with the optimizer";
   if (data === undefined || data === "0x") return message.replace(/\.$/, "");
   try {
     const { errorName, args = [] } = decodeErrorResult({ abi, data });
