@@ -157,7 +157,7 @@ export const explanationSchema = z.object({
       contract: z.string(),
       log_index: z.int(),
       event: z.string().nullable(),
-      fields: jsonSchema,
+      fields: z.record(z.string(), jsonSchema),
     }),
   ),
   revert: revert.nullable(),

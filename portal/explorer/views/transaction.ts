@@ -64,7 +64,11 @@ export function transactionDetails(explained: Explanation, measure: Measure): Te
             html`<ul class="plain stack">
               ${logs.map(
                 ({ event, contract, fields }) =>
-                  html`<li class="small"><strong>${event ?? "an unknown event"}</strong> of ${contract} ${value(fields, measure)}</li>`,
+                  html`<li class="small"><strong>${event ?? "an unknown event"}</strong> of ${contract}
+                    <dl class="facts">
+                      ${Object.entries(fields).map(([name, data]) => html`<dt>${name}</dt><dd>${argument(name, data, measure)}</dd>`)}
+                    </dl>
+                  </li>`,
               )}
             </ul>`,
           )
@@ -182,8 +186,17 @@ function callTable(call: NonNullable<Explanation["call"]>, measure: Measure): Te
   </div>`;
 }
 
-/** Names of arguments that hold an amount in base units. */
-const amounts = ["amount", "value", "award", "cap"];
+/** Names of arguments and of fields of events that hold an amount in base units. */
+const amounts = [
+  "amount",
+  "value",
+  "award",
+  "cap",
+  "released",
+  "paidTotal",
+  "collectedTotal",
+  "requestedAmount",
+];
 
 function argument(name: string, data: unknown, measure: Measure): TemplateResult {
   const isAmount = amounts.includes(name) && typeof data === "string" && /^\d+$/.test(data);

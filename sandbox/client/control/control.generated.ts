@@ -368,7 +368,9 @@ export interface components {
         contract: string;
         log_index: number;
         event: string | null;
-        fields: components["schemas"]["Json"];
+        fields: {
+          [name: string]: components["schemas"]["Json"];
+        };
       }[];
       revert: ({
         name: string;
@@ -456,7 +458,9 @@ export interface components {
         contract: string;
         log_index: number;
         event: string | null;
-        fields: components["schemas"]["Json"];
+        fields: {
+          [name: string]: components["schemas"]["Json"];
+        };
       }[];
       revert: ({
         name: string;
@@ -552,7 +556,9 @@ export interface components {
           contract: string;
           log_index: number;
           event: string | null;
-          fields: components["schemas"]["Json"];
+          fields: {
+            [name: string]: components["schemas"]["Json"];
+          };
         }[];
         revert: ({
           name: string;

@@ -300,7 +300,7 @@ test("a hash is copied whole", async () => {
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(purchase.commitment.hash);
 });
 
-test("a payment shows the balances that it has changed by holder, and the storage by name", async () => {
+test("a payment shows the balances that it has changed by holder, the storage by name, and the amounts of its logs in tokens", async () => {
   const { purchase, payments } = await kit.sandbox.given.purchase({ state: "paid" });
   const page = await kit.open(`#/transactions/${payments[0]?.transaction_hash}`);
   const explained = page.getByRole("region", { name: "Explanation" });
@@ -314,6 +314,9 @@ test("a payment shows the balances that it has changed by holder, and the storag
   const paid = changes.filter({ hasText: "].paid" });
   await paid.getByTitle(purchase.id).waitFor();
   expect(await paid.getByText("25000000", { exact: true }).count()).toBe(1);
+  await explained.getByText("Logs (2)").click();
+  const log = changes.filter({ hasText: "PurchasePaid of" });
+  expect(await log.getByText("25.00 USDC", { exact: true }).count()).toBe(2);
 });
 
 test("a transaction has its status, cause, sender, recipient, block, time, gas and purchase, then the call and the raw bytes", async () => {
