@@ -138,6 +138,11 @@ export async function sendEther(url: string, addresses: readonly Address[], ethe
   }
 }
 
+/** Takes all ether from an account, on Hardhat's node or on an Anvil. */
+export async function takeEther(url: string, address: Address): Promise<void> {
+  await askNode(toNode(createChainClient(url).request), "hardhat_setBalance", [address, "0x0"], z.unknown());
+}
+
 /** A deployment on a development node, with keys of wallets that have money, as the option `network`. */
 export async function deployOn(
   url: string,

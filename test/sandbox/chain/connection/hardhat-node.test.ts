@@ -1,13 +1,22 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { getAddress } from "viem";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { newAccount, readKeys, writeKeys } from "../../../../sandbox/chain/connection/network-files.ts";
-import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { overviewSchema } from "../../../../sandbox/explorer/views.ts";
+import type { Given } from "../../../../sandbox/given/given.ts";
+import { purchaseStates } from "../../../../sandbox/given/states.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
 import { day } from "../../../../server/http/limits.ts";
-import { deployOn, type StartedNode, startHardhatNode } from "../../../kit/connected.ts";
+import {
+  deployOn,
+  type StartedNode,
+  sendEther,
+  startHardhatNode,
+  takeEther,
+} from "../../../kit/connected.ts";
 
 let node: StartedNode;
 beforeAll(async () => {
@@ -107,25 +116,88 @@ test("time continues on a node's chain while the machine's clock is set back, by
   expect(await clock.now()).toBeLessThan(Date.now() / 1_000 + 2 * year + 60);
 });
 
-test("a given state names the wallet that the keys lack, or that has no ether, and nothing is sent", async () => {
+test("a given state names each account that lacks what it needs, in every state that needs it, and nothing is sent", async () => {
   const { folder: _, ...network } = await deployOn(node.url);
   const keys = await readKeys(network.keys);
   if (keys === null) throw new Error("There are no keys.");
-  const { merchant: __, ...others } = keys.wallets;
-  const merchant = newAccount();
-  for (const [wallets, message] of [
-    [others, "has no wallet merchant. Add it under wallets, and send it ether and tokens."],
-    [{ ...others, merchant }, `${merchant.address} has 0 ether, and its transaction may cost`],
-  ] as const) {
+  const { buyer: __, ...others } = keys.wallets;
+  const [merchant, buyer, beneficiary] = [newAccount(), newAccount(), newAccount()];
+  const operator = keys.programs["prg_demo"]?.operator.address ?? "";
+  const refusals = async (
+    wallets: typeof keys.wallets,
+    given: (given: Given) => Promise<unknown>[],
+    setUp: (sandbox: Sandbox) => Promise<unknown> = async () => {},
+  ) => {
     await writeKeys(network.keys, { ...keys, wallets });
     await using sandbox = await createSandbox({ network });
+    await setUp(sandbox);
     const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
-    await expect(sandbox.given.merchant({ state: "enrolled" })).rejects.toMatchObject({
-      code: "wallet_unfunded",
-      message: expect.stringContaining(message),
-    });
+    const outcomes = await Promise.allSettled(given(sandbox.given));
+    // The node mines each transaction at once.
     expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(before);
-  }
+    return outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason : outcome));
+  };
+  const unfunded = (...texts: string[]) => ({
+    code: "wallet_unfunded",
+    message: expect.stringMatching(
+      new RegExp(`^${texts.join("; ")}\\. Send it test ether and test tokens, such as from a faucet\\.$`),
+    ),
+  });
+  const number = String.raw`\d+(?:\.\d+)?`;
+  const lacksEther = (address: string, who: string) =>
+    String.raw`${address} \(${who}\) has 0 ether and needs ${number} for gas`;
+  const lacksTokens = (paid: string) => String.raw`${buyer.address} \(buyer\) has 0 USDC and needs ${paid}`;
+
+  expect(await refusals(others, (given) => [given.purchase({ state: "created" })])).toMatchObject([
+    {
+      code: "wallet_unfunded",
+      message:
+        "The file of keys has no wallet buyer. Add it under wallets, and send it test ether and test tokens.",
+    },
+  ]);
+
+  const states = purchaseStates.filter((state) => state !== "expired");
+  const poor = await refusals({ ...keys.wallets, merchant, buyer, beneficiary }, (given) => [
+    given.merchant({ state: "enrolled" }),
+    given.merchant({ state: "funded" }),
+    ...states.map((state) =>
+      given.purchase({ state, route: state === "created" ? undefined : "merchant_direct" }),
+    ),
+    given.purchase({ state: "paid", permit: true }),
+  ]);
+  const ofMerchant = lacksEther(merchant.address, "merchant");
+  const ofBuyer = (paid: string) => [lacksEther(buyer.address, "buyer"), lacksTokens(paid)];
+  const all = [...ofBuyer("25"), lacksEther(beneficiary.address, "beneficiary"), ofMerchant];
+  expect(poor).toMatchObject([
+    unfunded(ofMerchant),
+    unfunded(ofMerchant),
+    unfunded(ofMerchant),
+    unfunded(ofMerchant),
+    unfunded(...ofBuyer("12.5"), ofMerchant),
+    unfunded(...ofBuyer("25"), ofMerchant),
+    unfunded(...ofBuyer("25"), ofMerchant),
+    ...Array.from({ length: 5 }, () => unfunded(...all)),
+    unfunded(...ofBuyer("25"), ofMerchant),
+  ]);
+
+  // With ether, but without tokens; and one account with two parts.
+  await sendEther(node.url, [buyer.address]);
+  const [paid, claimed] = await refusals({ ...keys.wallets, buyer, beneficiary: buyer }, (given) => [
+    given.purchase({ state: "paid" }),
+    given.purchase({ state: "claimed", amount: "7", beneficiary: "buyer" }),
+  ]);
+  expect(paid).toMatchObject(unfunded(lacksTokens("25")));
+  expect(claimed).toMatchObject(unfunded(lacksTokens("0.000007")));
+
+  // The operator sends offers and collections.
+  const ofOperator = lacksEther(operator, "operator of prg_demo");
+  await takeEther(node.url, getAddress(operator));
+  expect(
+    await refusals(keys.wallets, (given) => [
+      given.purchase({ state: "active" }),
+      given.purchase({ state: "refunded", route: "merchant_direct" }),
+    ]),
+  ).toMatchObject([unfunded(ofOperator), unfunded(ofOperator)]);
 });
 
 test("a start refuses other code, keys, chains and records than the deployment has, and says which", async () => {
