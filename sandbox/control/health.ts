@@ -47,7 +47,11 @@ async function renderMetrics({ metrics, explorer, chain }: ControlledSandbox): P
   return metrics.render({
     inProgress: requests.inProgress().length,
     undelivered: undelivered.length,
-    memory: { resident: rss, heap: heapUsed, anvil: await residentMemory(chain.anvil.pid) },
+    memory: {
+      resident: rss,
+      heap: heapUsed,
+      anvil: chain.isOwn ? await residentMemory(chain.anvil.pid) : null,
+    },
   });
 }
 

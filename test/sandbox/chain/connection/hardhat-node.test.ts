@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { newAccount, readKeys, writeKeys } from "../../../../sandbox/chain/connection/network-files.ts";
@@ -10,6 +12,7 @@ import { purchaseStates } from "../../../../sandbox/given/states.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
 import { day } from "../../../../server/http/limits.ts";
+import { startCli } from "../../../cli/run-cli.ts";
 import {
   deployOn,
   type StartedNode,
@@ -81,6 +84,7 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   const others = [
     ["GET", "/status"],
     ["GET", "/health"],
+    ["GET", "/metrics"],
     ["GET", "/fingerprint"],
     ["POST", "/faults", { intent: "slow", operation: "createPurchase" }],
     ["DELETE", "/faults"],
@@ -198,6 +202,71 @@ test("a given state names each account that lacks what it needs, in every state 
       given.purchase({ state: "refunded", route: "merchant_direct" }),
     ]),
   ).toMatchObject([unfunded(ofOperator), unfunded(ofOperator)]);
+});
+
+test("an operator without ether is named by a warning of the start and by the operation, which continues when it has some", async () => {
+  const { folder, ...network } = await deployOn(node.url);
+  const operator = getAddress((await readKeys(network.keys))?.programs["prg_demo"]?.operator.address ?? "");
+  const files = [
+    "--keys",
+    network.keys,
+    "--deployment",
+    network.deployment,
+    "--data-dir",
+    join(folder, "data"),
+  ];
+  const ports = ["api", "docs", "control"].flatMap((host) => [`--${host}-port`, "0"]);
+  const warningOf = async () => {
+    const start = startCli(["start", "--rpc-url", node.url, ...files, ...ports, "--json"]);
+    await once(start.stdout, "data");
+    start.kill("SIGINT");
+    expect(await start.exited).toBe(0);
+    return await text(start.stderr);
+  };
+  expect(await warningOf()).toBe("");
+  await takeEther(node.url, operator);
+  expect(await warningOf()).toMatch(
+    new RegExp(
+      String.raw`^Warning: The operator of prg_demo, ${operator}, has 0 ether, and a purchase with its refund may cost 0\.\d+\. Send it test ether: until then, offers and refunds wait\.\n$`,
+    ),
+  );
+
+  await using sandbox = await createSandbox({ network });
+  const { client, given } = sandbox;
+  const { purchase } = await given.purchase({ state: "created" });
+  const activate = async (key: string) =>
+    await client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+      params: { path: purchase, header: { "Idempotency-Key": key } },
+      body: { commitment_hash: purchase.commitment.hash },
+    });
+  const { response, data } = await activate("activate-1");
+  expect([response.status, data]).toMatchObject([
+    202,
+    {
+      operation: {
+        status: "signed",
+        status_reason: "rpc_refused",
+        error: {
+          message: expect.stringMatching(
+            new RegExp(
+              String.raw`^The operator ${operator} has 0 ether, and the transaction may cost 0\.\d+\. Send it ether, and the operation continues at the next block\.$`,
+            ),
+          ),
+        },
+      },
+    },
+  ]);
+  const hash = data?.operation.hash;
+  await sendEther(node.url, [operator]);
+  await expect
+    .poll(async () => (await sandbox.relayer.read(data?.operation.operation_id ?? ""))?.status, {
+      timeout: 10_000,
+    })
+    .toBe("confirmed");
+  expect((await activate("activate-1")).data).toMatchObject({
+    purchase: { status: "active" },
+    operation: { hash, error: null },
+  });
 });
 
 test("a start refuses other code, keys, chains and records than the deployment has, and says which", async () => {
