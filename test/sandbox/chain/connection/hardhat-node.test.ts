@@ -2,9 +2,15 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { getAddress } from "viem";
+import { getAddress, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { newAccount, readKeys, writeKeys } from "../../../../sandbox/chain/connection/network-files.ts";
+import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
+import {
+  newAccount,
+  readDeployment,
+  readKeys,
+  writeKeys,
+} from "../../../../sandbox/chain/connection/network-files.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { overviewSchema } from "../../../../sandbox/explorer/views.ts";
 import type { Given } from "../../../../sandbox/given/given.ts";
@@ -12,7 +18,7 @@ import { purchaseStates } from "../../../../sandbox/given/states.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
 import { day } from "../../../../server/http/limits.ts";
-import { startCli } from "../../../cli/run-cli.ts";
+import { runCli, startCli } from "../../../cli/run-cli.ts";
 import {
   deployOn,
   type StartedNode,
@@ -204,7 +210,7 @@ test("a given state names each account that lacks what it needs, in every state 
   ).toMatchObject([unfunded(ofOperator), unfunded(ofOperator)]);
 });
 
-test("an operator without ether is named by a warning of the start and by the operation, which continues when it has some", async () => {
+test("an operator without ether is named by a warning of the start", async () => {
   const { folder, ...network } = await deployOn(node.url);
   const operator = getAddress((await readKeys(network.keys))?.programs["prg_demo"]?.operator.address ?? "");
   const files = [
@@ -230,43 +236,34 @@ test("an operator without ether is named by a warning of the start and by the op
       String.raw`^Warning: The operator of prg_demo, ${operator}, has 0 ether, and a purchase with its refund may cost 0\.\d+\. Send it test ether: until then, offers and refunds wait\.\n$`,
     ),
   );
+});
 
-  await using sandbox = await createSandbox({ network });
-  const { client, given } = sandbox;
-  const { purchase } = await given.purchase({ state: "created" });
-  const activate = async (key: string) =>
-    await client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
-      params: { path: purchase, header: { "Idempotency-Key": key } },
-      body: { commitment_hash: purchase.commitment.hash },
-    });
-  const { response, data } = await activate("activate-1");
-  expect([response.status, data]).toMatchObject([
-    202,
-    {
-      operation: {
-        status: "signed",
-        status_reason: "rpc_refused",
-        error: {
-          message: expect.stringMatching(
-            new RegExp(
-              String.raw`^The operator ${operator} has 0 ether, and the transaction may cost 0\.\d+\. Send it ether, and the operation continues at the next block\.$`,
-            ),
-          ),
-        },
-      },
-    },
+test("a complete deployment that is run again says that everything is there, where, and that nothing was sent", async () => {
+  const { folder: _, rpcUrls, ...network } = await deployOn(node.url);
+  const [url = ""] = rpcUrls;
+  const keys = await readKeys(network.keys);
+  const deployment = (await readDeployment(network.deployment))?.deployment;
+  const { address: operator = zeroAddress } = keys?.programs["prg_demo"]?.operator ?? {};
+  // It needs no ether anymore.
+  for (const address of [keys?.deployer.address ?? zeroAddress, operator]) await takeEther(url, address);
+  const client = createChainClient(url);
+  const before = await client.getBlockNumber({ cacheTime: 0 });
+  const files = ["--keys", network.keys, "--deployment", network.deployment];
+  const said = await runCli("deploy", "--rpc-url", url, ...files);
+  expect(said.split("\n")).toEqual([
+    `The token is there: ${deployment?.token.address}.`,
+    `PurchaseRegistrar is there: ${deployment?.registrar.address}, block ${deployment?.epochBlock.number}.`,
+    `Program prg_demo is there: its operator is ${operator}.`,
+    `The deployment in ${network.deployment} was complete, and nothing was sent.`,
+    "  chain_id        31337",
+    `  epoch           ${deployment?.epoch}`,
+    `  token           ${deployment?.token.address}`,
+    `  registrar       ${deployment?.registrar.address}`,
+    `  funding_source  ${deployment?.fundingSource.address}`,
+    `  block           ${deployment?.epochBlock.number}`,
+    "",
   ]);
-  const hash = data?.operation.hash;
-  await sendEther(node.url, [operator]);
-  await expect
-    .poll(async () => (await sandbox.relayer.read(data?.operation.operation_id ?? ""))?.status, {
-      timeout: 10_000,
-    })
-    .toBe("confirmed");
-  expect((await activate("activate-1")).data).toMatchObject({
-    purchase: { status: "active" },
-    operation: { hash, error: null },
-  });
+  expect(await client.getBlockNumber({ cacheTime: 0 })).toBe(before);
 });
 
 test("a start refuses other code, keys, chains and records than the deployment has, and says which", async () => {
