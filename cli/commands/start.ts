@@ -71,11 +71,9 @@ export function startCommand(terminal: Terminal): Command {
 }
 
 /** Starts the sandbox in a process of its own, and prints the same as `start`. */
-async function startInBackground(
-  terminal: Terminal,
-  { dataDir, logFile = join(dataDir, "sandbox.log"), json, listen }: StartCommandFlags,
-): Promise<void> {
-  warnOfExposure(terminal, listen);
+async function startInBackground(terminal: Terminal, flags: StartCommandFlags): Promise<void> {
+  const { dataDir, logFile = join(dataDir, "sandbox.log"), json } = flags;
+  warnOfExposure(terminal, flags);
   const started = await startDetached<DetachedStart>(terminal, { logFile, directory: dataDir });
   if (started === null) return;
   const { description, resumed, milliseconds, warnings } = started;
@@ -93,7 +91,8 @@ async function start(terminal: Terminal, flags: StartCommandFlags): Promise<void
   void interrupted.then(() => {
     isStopping = true;
   });
-  if (!flags.json) terminal.stdout.write("Starting chain, relayer, API and documentation …\n");
+  const chain = flags.rpcUrl === undefined ? "Starting chain," : "Connecting to the node, starting";
+  if (!flags.json) terminal.stdout.write(`${chain} relayer, API and documentation …\n`);
   const sandbox = await startSandbox(
     terminal,
     flags,
@@ -172,6 +171,9 @@ function welcome(
     ...Object.entries(wallets).map(([name, { address }]): [string, string] => [name, address]),
     ["Reviewer key id", reviewer.key_id],
   ];
+  // A demo needs wallets.
+  const demo =
+    Object.keys(wallets).length === 0 ? "" : ` To run the demo: ${howToRun("demo", ...inFolder(folder))}.`;
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
   return [
@@ -179,7 +181,7 @@ function welcome(
     "",
     ...lines,
     "",
-    `${folder}/sandbox.json has all of this, and the private keys. To run the demo: ${howToRun("demo", ...inFolder(folder))}. ${stopping}`,
+    `${folder}/sandbox.json has all of this, and the private keys.${demo} ${stopping}`,
   ].join("\n");
 }
 

@@ -273,7 +273,7 @@ export class Wallet {
     }
     throw new SandboxError(
       "transaction_dropped",
-      `The node no longer has ${hash}, because it was replaced, or removed by a restore or a reorg. Send it again.`,
+      `The node no longer has ${hash}, because it was replaced, or removed by ${this.#terms === ownTerms ? "a restore or a reorg" : "a reorg"}. Send it again.`,
     );
   }
 

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -73,7 +72,12 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
     expect([path, response.status, await response.json()]).toMatchObject([
       path,
       409,
-      { code: "needs_own_chain" },
+      {
+        code: "needs_own_chain",
+        detail: expect.stringMatching(
+          / needs the sandbox's own chain, and this sandbox is connected to a node\. Use a sandbox without a node for it\.$/,
+        ),
+      },
     ]);
   }
   const inCode = [
@@ -102,6 +106,15 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   const overview = await askControl(control, "GET", "/explorer/overview");
   const { own_chain, fault_choices } = overviewSchema.parse(await overview.json());
   expect(own_chain).toBe(false);
+  // The examples of the description have the chain of the service.
+  const { api, rpc } = sandbox.description.urls;
+  const described = await (await fetch(`${api}/v1/routing/openapi.json`)).text();
+  expect([rpc, described.includes(`"rpc_url":"${node.url}"`), described.includes(":8545")]).toEqual([
+    node.url,
+    true,
+    false,
+  ]);
+  expect(described).not.toMatch(/local chain/);
   expect(Object.keys(fault_choices.matrix)).not.toContain("chain");
 });
 
@@ -210,7 +223,7 @@ test("a given state names each account that lacks what it needs, in every state 
   ).toMatchObject([unfunded(ofOperator), unfunded(ofOperator)]);
 });
 
-test("an operator without ether is named by a warning of the start", async () => {
+test("a start on a node's chain speaks of the node, and warns of an operator without ether", async () => {
   const { folder, ...network } = await deployOn(node.url);
   const operator = getAddress((await readKeys(network.keys))?.programs["prg_demo"]?.operator.address ?? "");
   const files = [
@@ -222,14 +235,22 @@ test("an operator without ether is named by a warning of the start", async () =>
     join(folder, "data"),
   ];
   const ports = ["api", "docs", "control"].flatMap((host) => [`--${host}-port`, "0"]);
-  const warningOf = async () => {
-    const start = startCli(["start", "--rpc-url", node.url, ...files, ...ports, "--json"]);
-    await once(start.stdout, "data");
+  const warningOf = async (...more: string[]) => {
+    const start = startCli(["start", "--rpc-url", node.url, ...files, ...ports, ...more]);
+    let said = "";
+    for await (const chunk of start.stdout) {
+      said += String(chunk);
+      if (said.includes("Ctrl-C")) break;
+    }
+    expect(said).toMatch(/^Connecting to the node, starting relayer, API and documentation …\n/);
     start.kill("SIGINT");
     expect(await start.exited).toBe(0);
     return await text(start.stderr);
   };
   expect(await warningOf()).toBe("");
+  expect(await warningOf("--listen", "0.0.0.0")).toBe(
+    "Warning: the API, the documentation and the control API listen at 0.0.0.0. Everyone who reaches it gets the test keys, can have the operators send transactions, and can change or delete everything in the sandbox; use it only in a network that you trust.\n",
+  );
   await takeEther(node.url, operator);
   expect(await warningOf()).toMatch(
     new RegExp(

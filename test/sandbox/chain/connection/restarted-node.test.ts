@@ -5,6 +5,7 @@ import { readKeys } from "../../../../sandbox/chain/connection/network-files.ts"
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { deploy } from "../../../../sandbox/deploy/deploy.ts";
 import { resolvePrograms } from "../../../../sandbox/options/programs.ts";
+import { askControl } from "../../../../sandbox/service/ask-control.ts";
 import { deployOn, sendEther, startAutominingAnvil } from "../../../kit/connected.ts";
 
 // Long: one node that is started again, and everything that must notice it.
@@ -17,6 +18,15 @@ test("a node that was started again with the same chain id is another chain, for
   await using sandbox = await createSandbox(options);
   const { purchase } = await sandbox.given.purchase({ state: "created" });
   await first.stop();
+  const { control } = sandbox.description.urls;
+  const silent = await askControl(control, "GET", "/explorer/blocks");
+  expect([silent.status, await silent.json()]).toMatchObject([
+    503,
+    {
+      detail:
+        "The chain does not respond: the node is busy or cannot be reached. Send the request again; if that fails too, check that it runs.",
+    },
+  ]);
   const { stop } = await startAutominingAnvil(Number(new URL(url).port));
   onTestFinished(stop);
   const keys = await readKeys(network.keys);
@@ -30,7 +40,7 @@ test("a node that was started again with the same chain id is another chain, for
   await chain.mine({ blocks: 20 });
   const before = await chain.getBlockNumber({ cacheTime: 0 });
 
-  const health = await fetch(`${sandbox.description.urls.control}/health`);
+  const health = await fetch(`${control}/health`);
   expect([health.status, await health.json()]).toMatchObject([
     503,
     {
