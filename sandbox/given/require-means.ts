@@ -9,7 +9,7 @@ import { lacksFunding, walletOf } from "./give-merchant.ts";
 import type { MerchantPlan, PurchasePlan } from "./options.ts";
 import { statesOf } from "./states.ts";
 
-/** What an account must have for a given state. */
+/** An account and how much a given state needs it to have. */
 interface Means {
   /** The name of the account, as the file of keys has it. */
   who: string;

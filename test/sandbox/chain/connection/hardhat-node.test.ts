@@ -50,6 +50,7 @@ test("both routes lead from enrollment to a refund on another node than Anvil, a
   expect((await again.store.get("purchases", kept ?? ""))?.value.id).toBe(kept);
 });
 
+// Long: one list of what is refused and what is not.
 test("what only the sandbox's own chain can do is refused with 409 needs_own_chain, and nothing else is", async () => {
   const { folder: _, ...network } = await deployOn(node.url);
   await using sandbox = await createSandbox({ network });
@@ -139,6 +140,7 @@ test("time continues on a node's chain while the machine's clock is set back, by
   expect(await clock.now()).toBeLessThan(Date.now() / 1_000 + 2 * year + 60);
 });
 
+// Long: each account and each state, on one deployment.
 test("a given state names each account that lacks what it needs, in every state that needs it, and nothing is sent", async () => {
   const { folder: _, ...network } = await deployOn(node.url);
   const keys = await readKeys(network.keys);
