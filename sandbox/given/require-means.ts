@@ -1,4 +1,4 @@
-import { type Address, formatEther, formatUnits } from "viem";
+import { type Address, formatEther, formatUnits, hexToBigInt } from "viem";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { usdcDecimals } from "../../protocol/values/amount.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
@@ -98,13 +98,16 @@ async function requireMeans(needs: readonly Means[], { chain }: GivenActors): Pr
   const { client, terms, deployment } = chain;
   const { address: token, symbol } = deployment.token;
   const { maxFeePerGas } = await terms.fees();
+  // By its hash: a node of the provider that lags behind would have older balances.
+  const { hash: blockHash } = await client.getBlock();
   const lacking: string[] = [];
   const needed = needs.filter(({ gas, tokens = 0n }) => gas + tokens > 0n);
   for (const [address, parts] of Map.groupBy(needed, (need) => need.address)) {
     const who = [...new Set(parts.map((part) => part.who))].join(", ");
     const cost = parts.reduce((sum, { gas }) => sum + gas, 0n) * maxFeePerGas;
     const tokens = parts.reduce((sum, part) => sum + (part.tokens ?? 0n), 0n);
-    const ether = await client.getBalance({ address });
+    const wei = await client.request({ method: "eth_getBalance", params: [address, { blockHash }] });
+    const ether = hexToBigInt(wei);
     const balance =
       tokens === 0n
         ? 0n
@@ -113,6 +116,7 @@ async function requireMeans(needs: readonly Means[], { chain }: GivenActors): Pr
             abi: testUsdcAbi,
             functionName: "balanceOf",
             args: [address],
+            blockHash,
           });
     if (ether < cost)
       lacking.push(

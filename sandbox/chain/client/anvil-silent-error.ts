@@ -16,7 +16,7 @@ export class AnvilSilentError extends BaseError {
   }
 }
 
-/** The same of a node that is not the sandbox's own. */
+/** The same of a node that is not the sandbox's own. Not a CodedError, for the same reason. */
 export class NodeSilentError extends AnvilSilentError {
   override name = "NodeSilentError";
 }
