@@ -105,7 +105,7 @@ async function checkCommand(
   // Deletes the folder, whatever ends this process.
   await using _ = new GuardedCommand(folder);
   const folders = new Map<Sandbox, string>();
-  warnOfExposure(terminal, start.listen);
+  warnOfExposure(terminal, start);
   // Its log has the errors that the faults are.
   const silent: Terminal = { ...terminal, stderr: { write: () => true } };
   const { give, options } = await stateOf(given);

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
+import { findUnfundedOperators } from "../../sandbox/service/unfunded-operators.ts";
 import { defaultPorts } from "../../server/documentation/at-addresses.ts";
 import { inFlags } from "../describe-failure.ts";
 import { addNetworkOptions } from "../network-options.ts";
@@ -32,6 +33,7 @@ interface DetachedStart {
   readonly description: SandboxDescription;
   readonly resumed: boolean;
   readonly milliseconds: number;
+  readonly warnings: readonly string[];
 }
 
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
@@ -69,14 +71,13 @@ export function startCommand(terminal: Terminal): Command {
 }
 
 /** Starts the sandbox in a process of its own, and prints the same as `start`. */
-async function startInBackground(
-  terminal: Terminal,
-  { dataDir, logFile = join(dataDir, "sandbox.log"), json, listen }: StartCommandFlags,
-): Promise<void> {
-  warnOfExposure(terminal, listen);
+async function startInBackground(terminal: Terminal, flags: StartCommandFlags): Promise<void> {
+  const { dataDir, logFile = join(dataDir, "sandbox.log"), json } = flags;
+  warnOfExposure(terminal, flags);
   const started = await startDetached<DetachedStart>(terminal, { logFile, directory: dataDir });
   if (started === null) return;
-  const { description, resumed, milliseconds } = started;
+  const { description, resumed, milliseconds, warnings } = started;
+  warn(terminal, warnings);
   const stopping = `The sandbox runs in the background and writes to ${logFile}. To stop it: ${howToRun("stop", ...inFolder(dataDir))}.`;
   print(terminal, { json }, description, welcome(description, resumed, milliseconds, dataDir, stopping));
 }
@@ -90,26 +91,33 @@ async function start(terminal: Terminal, flags: StartCommandFlags): Promise<void
   void interrupted.then(() => {
     isStopping = true;
   });
-  if (!flags.json) terminal.stdout.write("Starting chain, relayer, API and documentation …\n");
+  const chain = flags.rpcUrl === undefined ? "Starting chain," : "Connecting to the node, starting";
+  if (!flags.json) terminal.stdout.write(`${chain} relayer, API and documentation …\n`);
   const sandbox = await startSandbox(
     terminal,
     flags,
     flags.json ? {} : { onReplay: tellOfReplay(terminal, began) },
   );
+  const warnings = await findUnfundedOperators(sandbox.chain);
+  warn(terminal, warnings);
   const show = ({ description, chain }: Sandbox, milliseconds: number) => {
-    if (starter?.report({ description, resumed: chain.resumed, milliseconds } satisfies DetachedStart))
-      return;
+    const { resumed } = chain;
+    if (starter?.report({ description, resumed, milliseconds, warnings } satisfies DetachedStart)) return;
     print(
       terminal,
       flags,
       description,
-      welcome(description, chain.resumed, milliseconds, flags.dataDir, "Ctrl-C stops everything."),
+      welcome(description, resumed, milliseconds, flags.dataDir, "Ctrl-C stops everything."),
     );
   };
   // A sandbox that is about to stop is not reported as ready.
   if (!isStopping) show(sandbox, performance.now() - began);
   const last = flags.watch ? await redeployOnChange(terminal, sandbox, flags, interrupted, show) : sandbox;
   await stopOnSignal(terminal, last, interrupted, flags.json ?? false);
+}
+
+function warn({ stderr }: Terminal, warnings: readonly string[]): void {
+  for (const warning of warnings) stderr.write(`Warning: ${warning}\n`);
 }
 
 /** Prints, once in a second, how far the chain of the data directory has been made again. */
@@ -163,6 +171,9 @@ function welcome(
     ...Object.entries(wallets).map(([name, { address }]): [string, string] => [name, address]),
     ["Reviewer key id", reviewer.key_id],
   ];
+  // A demo needs wallets.
+  const demo =
+    Object.keys(wallets).length === 0 ? "" : ` To run the demo: ${howToRun("demo", ...inFolder(folder))}.`;
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
   return [
@@ -170,7 +181,7 @@ function welcome(
     "",
     ...lines,
     "",
-    `${folder}/sandbox.json has all of this, and the private keys. To run the demo: ${howToRun("demo", ...inFolder(folder))}. ${stopping}`,
+    `${folder}/sandbox.json has all of this, and the private keys.${demo} ${stopping}`,
   ].join("\n");
 }
 

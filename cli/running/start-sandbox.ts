@@ -55,7 +55,7 @@ export async function startSandbox(
   const log = await openLog(terminal, flags);
   const network = networkOf(flags);
   const mode = flags.mode ?? (network === undefined ? await modeFor(flags) : undefined);
-  warnOfExposure(terminal, flags.listen);
+  warnOfExposure(terminal, flags);
   return await createSandbox({
     ...definedOnly({ mode, network }),
     ...readSandboxOptions(flags),
@@ -65,10 +65,20 @@ export async function startSandbox(
 }
 
 /** Writes to standard error what a sandbox that listens beyond loopback exposes. */
-export function warnOfExposure({ stderr }: Terminal, listen: string | undefined): void {
+export function warnOfExposure(
+  { stderr }: Terminal,
+  { listen, rpcUrl }: Pick<StartFlags, "listen" | "rpcUrl">,
+): void {
   if (listen === undefined || isIP(listen) === 0 || isLoopback(listen)) return;
+  const [hosts, powers] =
+    rpcUrl === undefined
+      ? ["the API, the documentation, the chain RPC and the control API", "can mine blocks and can change"]
+      : [
+          "the API, the documentation and the control API",
+          "can have the operators send transactions, and can change",
+        ];
   stderr.write(
-    `Warning: the API, the documentation, the chain RPC and the control API listen at ${listen}. Everyone who reaches it gets the test keys, can mine blocks and can change or delete everything in the sandbox; use it only in a network that you trust.\n`,
+    `Warning: ${hosts} listen at ${listen}. Everyone who reaches it gets the test keys, ${powers} or delete everything in the sandbox; use it only in a network that you trust.\n`,
   );
 }
 

@@ -71,6 +71,16 @@ export function readNonce(node: Node, signer: Address, block?: number): Promise<
   return askNode(node, "eth_getTransactionCount", [signer, point], quantity);
 }
 
+/** Returns the wei of an account at the newest block. */
+export function readBalance(node: Node, account: Address): Promise<bigint> {
+  return askNode(
+    node,
+    "eth_getBalance",
+    [account, "latest"],
+    hexSchema.transform((value) => hexToBigInt(value)),
+  );
+}
+
 /** Returns the timestamp that the next block would have, in Unix seconds. */
 export async function readNextBlockTime(node: Node): Promise<number> {
   const pending = blockSchema.pick({ timestamp: true });

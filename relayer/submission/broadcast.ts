@@ -1,3 +1,4 @@
+import { formatEther } from "viem";
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
 import { nodeOf, reach } from "../faults/fault-effects.ts";
@@ -9,7 +10,7 @@ import {
 } from "../journal/relay-operation.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { Turn } from "../keyed-mutex.ts";
-import { knowsTransaction, sendRaw } from "../node/node.ts";
+import { knowsTransaction, readBalance, sendRaw } from "../node/node.ts";
 import { bumpAt } from "./bump.ts";
 import { requirePrecondition } from "./require-precondition.ts";
 
@@ -38,6 +39,10 @@ async function send(
   endTurn();
   const failure = await sending;
   await reach(context, "sent", operation);
+  if (failure instanceof RpcRefusedError) {
+    const lacking = await describeLackingEther(context, operation);
+    return note(context, operation, failure, lacking ?? failure.message);
+  }
   return failure ? note(context, operation, failure) : recordBroadcast(context, operation, broadcastAt);
 }
 
@@ -60,6 +65,18 @@ export async function recordBroadcast(
   await context.journal.write({ operation: sent });
   await reach(context, "after_broadcast", sent);
   return sent;
+}
+
+/** Nodes say in many words that a sender lacks ether. @returns what it has and needs, and what to do; null if it lacks none. */
+async function describeLackingEther(
+  { node }: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<string | null> {
+  const { from, gas_limit } = operation;
+  const cost = BigInt(gas_limit) * BigInt(currentTransaction(operation).max_fee_per_gas);
+  const ether = await readBalance(node, from).catch(() => null);
+  if (ether === null || ether >= cost) return null;
+  return `The operator ${from} has ${formatEther(ether)} ether, and the transaction may cost ${formatEther(cost)}. Send it ether, and the operation continues at the next block.`;
 }
 
 /** Sends signed bytes. @returns why the node does not have them, or null when it has. */
@@ -87,6 +104,7 @@ export async function note(
   context: RelayerContext,
   operation: RelayOperationRecord,
   failure: RpcRefusedError | RpcUnavailableError,
+  message = failure.message,
 ): Promise<RelayOperationRecord> {
   // The status of an operation that is settled, is mined or waits for a person already says more than this failure.
   if (!underWay.includes(operation.status)) return operation;
@@ -95,7 +113,7 @@ export async function note(
     status_reason: failure.code,
     error: {
       code: failure.code,
-      message: failure.message,
+      message,
       rpc_code: failure instanceof RpcRefusedError ? failure.rpcCode : null,
       revert: null,
     },

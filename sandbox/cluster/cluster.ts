@@ -12,7 +12,7 @@ export interface Cluster extends AsyncDisposable {
   readonly store: Store;
   /** The store of the relayer's journal. */
   readonly relayerJournal: RelayerJournalStore;
-  /** The event that a start waits for here, as in "Anvil to answer". */
+  /** The event that a start waits for here, as in "the chain to respond". */
   readonly awaited: string;
   /** Returns a relayer that follows the chain only while this process leads. */
   leading(relayer: Relayer): Relayer;

@@ -12,7 +12,7 @@ import type { Cluster } from "./cluster.ts";
 class ClusterOfOne implements Cluster {
   readonly store: Store;
   readonly relayerJournal: RelayerJournalStore;
-  readonly awaited = "Anvil to respond";
+  readonly awaited = "the chain to respond";
 
   constructor(store: JournaledStore) {
     this.store = store;

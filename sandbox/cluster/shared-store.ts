@@ -63,7 +63,7 @@ export type SharedSandbox = z.infer<typeof sharedSandbox>;
 /** A store in a database, and this process's place among those that share it. */
 export class SharedStore implements Cluster {
   readonly store: PostgresStore;
-  readonly awaited = "the database and Anvil to respond";
+  readonly awaited = "the database and the chain to respond";
   readonly member: ClusterMember;
   readonly #log: Log;
 

@@ -8,6 +8,7 @@ const ownCodes = {
   fault_invalid: [422, "The fault can have no effect"],
   given_invalid: [422, "An option of the given state is invalid"],
   given_refused: [422, "The given state cannot be created"],
+  wallet_unfunded: [422, "An account of the given state lacks ether or tokens"],
   retry_limit: [422, "The outcome of a request to the routing API is unknown"],
   time_invalid: [422, "The clock cannot move to this time"],
   argument_invalid: [422, "A value of the request is invalid"],

@@ -47,7 +47,11 @@ async function renderMetrics({ metrics, explorer, chain }: ControlledSandbox): P
   return metrics.render({
     inProgress: requests.inProgress().length,
     undelivered: undelivered.length,
-    memory: { resident: rss, heap: heapUsed, anvil: await residentMemory(chain.anvil.pid) },
+    memory: {
+      resident: rss,
+      heap: heapUsed,
+      anvil: chain.isOwn ? await residentMemory(chain.anvil.pid) : null,
+    },
   });
 }
 
@@ -98,7 +102,7 @@ export const healthOperations = [readHealth];
 /** The remedies for parts that do not respond; the others end only with the sandbox. */
 const remedies = new Map([
   ["store", "Check that its database runs, and send the request again."],
-  ["node", "Check that it runs, and send the request again."],
+  ["node", "Check that it runs and serves the chain of the deployment, and send the request again."],
 ]);
 
 /** Asks each part of a sandbox. @throws UnhealthyError */
@@ -109,8 +113,9 @@ async function examine({ description, chain, relayer, services }: ControlledSand
     // There need not be one: only a store that cannot be reached refuses.
     store: services.store.get("credentials", ""),
     relayer: relayer.budget(program),
-    // The chain id of another node is not asked for again.
-    [chain.isOwn ? "anvil" : "node"]: chain.request({ method: "eth_blockNumber" }),
+    ...(chain.isOwn
+      ? { anvil: chain.request({ method: "eth_blockNumber" }) }
+      : { node: requireDeployment(chain) }),
   };
   const silent = Object.entries(asked).map(async ([part, answer]) => {
     const answers = answer.then(
@@ -130,6 +135,13 @@ async function examine({ description, chain, relayer, services }: ControlledSand
     );
   }
   return { status: "ok", parts: Object.keys(asked) };
+}
+
+/** Resolves when a node serves the chain of the deployment: one that was started again can have another one. */
+async function requireDeployment({ client, deployment }: ControlledSandbox["chain"]): Promise<void> {
+  const { number, hash } = deployment.epochBlock;
+  const block = await client.getBlock({ blockNumber: BigInt(number) });
+  if (block.hash !== hash) throw new Error("The node serves another chain.");
 }
 
 /** Resolves when a port accepts a connection. A request would take a request id and could be recorded. */

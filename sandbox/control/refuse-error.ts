@@ -7,7 +7,7 @@ import type { ErrorCode } from "../../server/errors/catalogue.ts";
 import { Problem } from "../../server/errors/problem.ts";
 import { toProblem } from "../../server/http/answers/to-problem.ts";
 import { StoreConflictError, StoreUnavailableError } from "../../server/store/store.ts";
-import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
+import { AnvilSilentError, NodeSilentError } from "../chain/client/anvil-silent-error.ts";
 import { NotDurableError } from "../chain/journal/not-durable-error.ts";
 import { ProblemError } from "../client/problem-error.ts";
 import { RetryLimitError } from "../client/retrying-fetch.ts";
@@ -38,14 +38,17 @@ export function refuseError(error: unknown, response: Response): void {
   else if (error instanceof RetryLimitError && error.lastCode === rpcUnavailable)
     sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: rpcUnavailable });
   else if (isOfService(error)) refuseAsService(toProblem(error), response);
-  else if (isSilence(error))
+  else if (isSilence(error)) {
+    const [who, remedy] = causesOf(error).some((cause) => cause instanceof NodeSilentError)
+      ? ["the node is busy or cannot be reached", "check that it runs"]
+      : ["Anvil is busy or has ended", "start the sandbox again"];
     sendRefusal(
       response.set("Retry-After", "1"),
       503,
-      `The chain does not respond: Anvil is busy or has ended. ${whatToDo(response.req.method)}; if that fails too, start the sandbox again.`,
+      `The chain does not respond: ${who}. ${whatToDo(response.req.method)}; if that fails too, ${remedy}.`,
       { code: rpcUnavailable },
     );
-  else if (error instanceof CodedError)
+  } else if (error instanceof CodedError)
     sendRefusal(response, error.code === ownChain ? 409 : 422, error.message, { code: error.code });
   else if (isError(error) && error.name === "URIError")
     sendRefusal(response, 400, "The path is not valid percent-encoding. Send a percent sign as %25.", {

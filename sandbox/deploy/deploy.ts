@@ -33,7 +33,7 @@ import {
 } from "../chain/connection/network-files.ts";
 import { readContractArtifact } from "../chain/contracts.ts";
 import type { DeploymentRecord } from "../chain/genesis/deployment-record.ts";
-import { codeHashAt } from "../chain/genesis/find-difference.ts";
+import { codeHashAt, findDifference } from "../chain/genesis/find-difference.ts";
 import { epochOf } from "../chain/genesis/open-epoch.ts";
 import { programBounds, tokenParameters } from "../chain/genesis/roles.ts";
 import { wait } from "../lib/time/timers.ts";
@@ -118,6 +118,7 @@ class Deploying {
   readonly #file: NetworkDeployment;
   readonly #keys: NetworkKeys;
   readonly #options: DeployOptions;
+  #hasSent = false;
 
   constructor(client: ChainClient, file: NetworkDeployment, keys: NetworkKeys, options: DeployOptions) {
     this.#client = client;
@@ -127,15 +128,23 @@ class Deploying {
   }
 
   async run(): Promise<DeploymentRecord> {
+    await this.#requireSameChain();
     await this.#requireMoney();
-    const token = this.#options.token ?? this.#file.deployment?.token.address ?? (await this.#createToken());
+    const kept = this.#options.token ?? this.#file.deployment?.token.address;
+    if (kept !== undefined) this.#tell(`The token is there: ${kept}.`);
+    const token = kept ?? (await this.#createToken());
     const { bytecode } = await readContractArtifact("PurchaseRegistrar");
     const registrar = await this.#create("PurchaseRegistrar", bytecode);
     const programs: DeploymentRecord["programs"] = [];
     for (const program of this.#file.programs) programs.push(await this.#openProgram(registrar, program));
     const deployment = await this.#describe(token, registrar, programs);
     await this.#write({ deployment });
-    this.#tell(`The deployment is complete: ${this.#options.deployment}.`);
+    const { deployment: file } = this.#options;
+    this.#tell(
+      this.#hasSent
+        ? `The deployment is complete: ${file}.`
+        : `The deployment in ${file} was complete, and nothing was sent.`,
+    );
     return deployment;
   }
 
@@ -148,6 +157,17 @@ class Deploying {
     await writeDeployment(this.#options.deployment, this.#file);
   }
 
+  /** A chain that has lost the deployment, such as that of a development node that was started again, is another one. */
+  async #requireSameChain(): Promise<void> {
+    const { deployment } = this.#file;
+    const difference = deployment && (await findDifference(this.#client, deployment));
+    // After a reorg, the deployment is in other blocks.
+    if (difference === null || (await this.#sentReceiptOf("PurchaseRegistrar")) !== undefined) return;
+    throw unusable(
+      `The chain is not the one of ${this.#options.deployment}: ${difference}. Name the node that the file belongs to, or another file.`,
+    );
+  }
+
   /** Makes sure that each account can pay for what it has to send. */
   async #requireMoney(): Promise<void> {
     const { maxFeePerGas } = await estimateFees(this.#client);
@@ -156,7 +176,9 @@ class Deploying {
       { what: "deployer", address: this.#keys.deployer.address, wei: BigInt(steps) * maxFeePerGas },
       ...this.#file.programs.flatMap(({ id }) => {
         const address = this.#keys.programs[id]?.operator.address;
-        if (address === undefined) return [];
+        const known = this.#file.deployment?.programs.find((program) => program.id === id);
+        // The operator of a program that is open has had its ether.
+        if (address === undefined || known?.operator === address) return [];
         return [{ what: `operator of ${id}`, address, wei: operatorGas * maxFeePerGas }];
       }),
     ];
@@ -219,8 +241,10 @@ class Deploying {
     const isSame =
       sameAddress(state.operator, program.operator) &&
       sameAddress(state.commitmentSigner, program.commitmentSigner);
-    if (isOpen && isSame)
+    if (isOpen && isSame) {
+      this.#tell(`Program ${id} is there: its operator is ${program.operator}.`);
       return { ...program, bounds: { ...state.bounds, validUntil: Number(state.bounds.validUntil) } };
+    }
     const call = isOpen ? setBoundsCall : openProgramCall;
     const what = isOpen ? `New keys of ${id}: ${program.operator}` : `Program ${id}`;
     await this.#send(what, call(registrar, program.onchainId, program).data, registrar);
@@ -232,7 +256,7 @@ class Deploying {
     for (;;) {
       const sent = this.#file.transactions.find((transaction) => transaction.step === step);
       const found = sent && (await this.#receiptOf(sent.raw));
-      if (found !== undefined) return this.#succeeded(step, found);
+      if (found !== undefined) return this.#succeeded(step, found, " is there");
       const nonce = sent?.nonce ?? (await this.#nonce());
       if (sent !== undefined && (await this.#nonce()) > nonce) {
         // Another transaction has taken its nonce: this one can never be mined.
@@ -251,14 +275,14 @@ class Deploying {
     return await this.#client.getTransactionCount({ address: this.#keys.deployer.address });
   }
 
-  #succeeded(step: string, receipt: TransactionReceipt): TransactionReceipt {
+  #succeeded(step: string, receipt: TransactionReceipt, state = ""): TransactionReceipt {
     if (receipt.status !== "success")
       throw unusable(
         `The transaction ${receipt.transactionHash} of ${step} has reverted. Remove it from ${this.#options.deployment}, and run this again.`,
       );
-    this.#tell(
-      `${step}: ${receipt.contractAddress ?? receipt.transactionHash}, block ${receipt.blockNumber}.`,
-    );
+    const { contractAddress: made, transactionHash, blockNumber } = receipt;
+    const where = made === null || made === undefined ? transactionHash : getAddress(made);
+    this.#tell(`${step}${state}: ${where}, block ${blockNumber}.`);
     return receipt;
   }
 
@@ -296,6 +320,7 @@ class Deploying {
     const serializedTransaction = sent?.raw.at(-1);
     if (sent === undefined || serializedTransaction === undefined) return undefined;
     // Its words are the same for a transaction that the node has already and for one that it refuses: the receipt decides.
+    this.#hasSent = true;
     const refused = await this.#client.sendRawTransaction({ serializedTransaction }).then(
       () => undefined,
       (error: unknown) => error,
@@ -308,6 +333,10 @@ class Deploying {
         throw unusable(`The node refuses the transaction of ${step}: ${reasonOf(refused)}`, refused);
       await wait(lookMs);
     }
+    if ((await this.#nonce()) < transaction.nonce)
+      throw unusable(
+        `The transaction of ${step} has the nonce ${transaction.nonce}, and the chain has none of the deployer's before it. Name the node that ${this.#options.deployment} belongs to, or another file.`,
+      );
     await this.#sign(step, transaction, sent.raw);
     return undefined;
   }
@@ -315,6 +344,11 @@ class Deploying {
   async #isKnown(raw: Hex): Promise<boolean> {
     const found = await this.#client.getTransaction({ hash: keccak256(raw) }).catch(absent);
     return found !== undefined;
+  }
+
+  async #sentReceiptOf(step: string): Promise<TransactionReceipt | undefined> {
+    const sent = this.#file.transactions.find((transaction) => transaction.step === step);
+    return sent && (await this.#receiptOf(sent.raw));
   }
 
   async #receiptOf(raw: readonly Hex[]): Promise<TransactionReceipt | undefined> {
@@ -354,8 +388,7 @@ class Deploying {
 
   /** The block of a step: nothing of the service is older. */
   async #blockOf(step: string): Promise<{ number: number; hash: Hex }> {
-    const sent = this.#file.transactions.find((transaction) => transaction.step === step);
-    const receipt = sent && (await this.#receiptOf(sent.raw));
+    const receipt = await this.#sentReceiptOf(step);
     if (receipt === undefined)
       throw unusable(`The transaction of ${step} has left the chain. Run this again.`);
     return { number: Number(receipt.blockNumber), hash: receipt.blockHash };

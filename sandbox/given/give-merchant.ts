@@ -108,6 +108,17 @@ export async function merchantOf(plan: PurchasePlan, actors: GivenActors): Promi
   return merchant;
 }
 
+/** Refuses an award above what is left of the merchant's cap: the API refuses it only after the payment. @throws GivenInvalidError */
+export function requireRemaining({ id, funding }: Merchant, { state, award }: PurchasePlan): void {
+  if (!hasRefund(state) || BigInt(funding.remaining) >= BigInt(award)) return;
+  throw invalidOption(
+    "award",
+    award,
+    `is above what is left of the funding cap of ${id}, ${funding.remaining}`,
+    "Pass less, or another merchant.",
+  );
+}
+
 /** Has a merchant's wallet fund the award, where the state needs that and it does not do so yet. */
 export async function fundAward(
   merchant: Merchant,
@@ -117,8 +128,13 @@ export async function fundAward(
   if (lacksFunding(merchant, plan)) succeed(await walletOf(merchant, wallets).fund(merchant));
 }
 
-function lacksFunding({ funding }: Merchant, { state, award }: PurchasePlan): boolean {
-  return (state === "refund_due" || state === "refunded") && BigInt(funding.allowance) < BigInt(award);
+/** Returns whether a merchant's wallet has to approve the award of a given purchase. */
+export function lacksFunding({ funding }: Merchant, { state, award }: PurchasePlan): boolean {
+  return hasRefund(state) && BigInt(funding.allowance) < BigInt(award);
+}
+
+function hasRefund(state: PurchasePlan["state"]): boolean {
+  return state === "refund_due" || state === "refunded";
 }
 
 /** Finds the wallet of a merchant. */

@@ -9,8 +9,9 @@ import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import type { ProgramApi } from "./actors/program-api.ts";
-import { fundAward, merchantOf, succeed, walletOf } from "./give-merchant.ts";
+import { fundAward, merchantOf, requireRemaining, succeed, walletOf } from "./give-merchant.ts";
 import { invalidOption, type PurchasePlan, requireOtherThan } from "./options.ts";
+import { requirePurchaseMeans } from "./require-means.ts";
 
 type Schemas = components["schemas"];
 type Merchant = Schemas["Merchant"];
@@ -34,7 +35,9 @@ export async function givePurchase(
 ): Promise<{ merchant: Merchant; purchase: Purchase }> {
   if (plan.state === "expired" && !actors.chain.isOwn) throw needsOwnChain("The state expired");
   requireDeadlines(plan, await actors.clock.now());
+  await requirePurchaseMeans(plan, actors);
   const merchant = await merchantOf(plan, actors);
+  requireRemaining(merchant, plan);
   requireOtherThan(
     walletNames.find(
       (name) => Object.hasOwn(actors.wallets, name) && actors.wallets[name].address === merchant.wallet,

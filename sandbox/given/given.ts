@@ -4,7 +4,6 @@ import { orList } from "../../server/lib/wording.ts";
 import type { Services } from "../../server/services.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import { readMining } from "../chain/clock/mining.ts";
-import type { ChainNode } from "../chain/start-chain.ts";
 import type { components } from "../client/api-client.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxDescription } from "../options/description.ts";
@@ -29,6 +28,7 @@ import {
   readMerchantOptions,
   readPurchaseOptions,
 } from "./options.ts";
+import { requireMerchantMeans } from "./require-means.ts";
 import type { DecidedState, RefundState } from "./states.ts";
 
 type Schemas = components["schemas"];
@@ -67,7 +67,7 @@ export interface GivenRefund extends GivenDecision {
 export interface GivenMeans {
   wallets: TestWallets;
   clock: SandboxClock;
-  chain: Pick<ChainNode, "client" | "isOwn">;
+  chain: GivenActors["chain"];
   /** Returns an object whose calls end with a lease. */
   guard: <T extends object>(calls: T) => T;
   /** Aborts when a lease ends. */
@@ -164,7 +164,10 @@ export class Given {
   }
 
   async #merchant(plan: MerchantPlan): Promise<GivenMerchant> {
-    return await this.#inTurn(async () => ({ merchant: await giveMerchant(plan, this.#actors) }));
+    return await this.#inTurn(async () => {
+      await requireMerchantMeans(plan, this.#actors);
+      return { merchant: await giveMerchant(plan, this.#actors) };
+    });
   }
 
   async #purchase(plan: PurchasePlan): Promise<GivenPurchase> {

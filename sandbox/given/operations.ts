@@ -34,7 +34,7 @@ const give = defineControl({
   describedBody: givenRequestSchema,
   example: { purchase: { state: "paid" } },
   success: { status: 201, description: "Everything that was created.", schema: givenSchema },
-  errors: ["given_invalid", "given_refused", "retry_limit", "needs_own_chain"],
+  errors: ["given_invalid", "given_refused", "wallet_unfunded", "retry_limit", "needs_own_chain"],
   recorded: false,
   handle: async ({ sandbox, body }) => await sandbox.given.request(body),
 });

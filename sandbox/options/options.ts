@@ -154,7 +154,7 @@ export interface SandboxOptions {
    */
   from?: string;
   /**
-   * The longest time that a request waits for a relayed transaction, or for an identical request, in real milliseconds.
+   * The longest time that a request waits until a relayed transaction is in a block, or for an identical request, in real milliseconds. No request waits for further confirmations.
    *
    * @defaultValue 2,000
    */

@@ -1,7 +1,7 @@
 import { causesOf, firstError } from "../../protocol/coded-error.ts";
 import { AbortController } from "../../protocol/globals.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
-import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
+import { AnvilSilentError, NodeSilentError } from "../chain/client/anvil-silent-error.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { clearTimeout, setTimeout, unlessAborted } from "../lib/time/timers.ts";
 
@@ -24,7 +24,7 @@ export class StartDeadline {
   /**
    * Runs a whole start.
    *
-   * @throws SandboxError start_timeout, once everything that was opened is closed; AnvilError start_failed when Anvil does not answer.
+   * @throws SandboxError start_timeout, once everything that was opened is closed; AnvilError start_failed when Anvil does not answer, SandboxError node_unusable when a node does not.
    */
   async run<T>(start: () => Promise<T>): Promise<T> {
     this.#timer = setTimeout(() => this.#passed.abort(), this.#timeoutMs);
@@ -33,7 +33,7 @@ export class StartDeadline {
     } catch (thrown) {
       const error = firstError(thrown);
       if (this.signal.aborted) throw this.#timeout(error);
-      throw silentAnvil(error) ?? error;
+      throw describeSilence(error) ?? error;
     } finally {
       clearTimeout(this.#timer);
     }
@@ -78,9 +78,15 @@ export class StartDeadline {
   }
 }
 
-function silentAnvil(error: unknown): AnvilError | null {
+function describeSilence(error: unknown): AnvilError | SandboxError | null {
   const silence = causesOf(error).find((cause) => cause instanceof AnvilSilentError);
   if (silence === undefined) return null;
+  if (silence instanceof NodeSilentError)
+    return new SandboxError(
+      "node_unusable",
+      `The node did not respond during the start: ${silence.details} Check that it runs, and start again.`,
+      { cause: error },
+    );
   return new AnvilError(
     "start_failed",
     `Anvil did not respond during the start: ${silence.details} Start again; if that fails too, run routing-sandbox doctor.`,

@@ -12,7 +12,7 @@ import type { Waits } from "../lib/time/waits.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 
 /** Fixed, so that equal operations are equal bytes, and enough on every chain; in gas units. */
-const gasLimits = { offer: 600_000n, collect_refund: 400_000n } as const;
+export const relayGas = { offer: 600_000n, collect_refund: 400_000n } as const;
 
 /** Makes the relayer of a sandbox, on its store and its chain. */
 export function openRelayer(parts: {
@@ -39,7 +39,7 @@ export function openRelayer(parts: {
     confirmations,
     gasBudgetWei,
     ...chain.terms,
-    gasLimits,
+    gasLimits: relayGas,
     preconditions: { collect_refund: preconditionOfRefunds({ chain: reader, store }) },
     beforeNonce: {
       collect_refund: async (operation, at) => await recordDueRefund(operation, at, { store, settings }),

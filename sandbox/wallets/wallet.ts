@@ -42,8 +42,8 @@ export interface WalletTypedData {
   message: object;
 }
 
-/** Enough gas for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
-const gas = 1_000_000n;
+/** Gas units: enough for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
+export const walletGas = 1_000_000n;
 /** The first pause between two looks for a transaction receipt, in milliseconds; that of the sending terms if it is longer than usual. */
 const receiptPollMs = 4;
 /** The time after which a transaction that should have been mined at once is looked for. */
@@ -189,7 +189,7 @@ export class Wallet {
         countMinable(node),
         this.client.getBlock({ blockTag: "pending" }),
       ]);
-      return automine && waiting === 0 && gasLimit >= gas && (baseFeePerGas ?? 0n) <= maxFeePerGas;
+      return automine && waiting === 0 && gasLimit >= walletGas && (baseFeePerGas ?? 0n) <= maxFeePerGas;
     } catch {
       return false;
     }
@@ -206,7 +206,7 @@ export class Wallet {
       to: transaction.to,
       data: transaction.data,
       value: BigInt(transaction.value ?? "0"),
-      gas,
+      gas: walletGas,
       ...(await this.#terms.fees()),
     });
   }
@@ -217,7 +217,7 @@ export class Wallet {
       return await sending;
     } catch (cause) {
       const { maxFeePerGas } = await this.#terms.fees();
-      await this.#requireEther(BigInt(transaction.value ?? "0") + gas * maxFeePerGas, cause);
+      await this.#requireEther(BigInt(transaction.value ?? "0") + walletGas * maxFeePerGas, cause);
       throw cause;
     }
   }
@@ -230,10 +230,13 @@ export class Wallet {
   async #requireEther(needed: bigint, cause: unknown): Promise<void> {
     const balance = await this.client.getBalance({ address: this.address }).catch(() => needed);
     if (balance >= needed) return;
+    const remedy =
+      this.#terms === ownTerms
+        ? "Send it ether, or set its balance with chain.client.setBalance({ address, value })."
+        : "Send it test ether.";
     throw new SandboxError(
       "wallet_unfunded",
-      `${this.address} has ${formatEther(balance)} ether, and its transaction may cost ${formatEther(needed)}. ` +
-        "Send it ether, on the sandbox's own chain with chain.client.setBalance({ address, value }).",
+      `${this.address} has ${formatEther(balance)} ether, and its transaction may cost ${formatEther(needed)}. ${remedy}`,
       { cause },
     );
   }
@@ -270,7 +273,7 @@ export class Wallet {
     }
     throw new SandboxError(
       "transaction_dropped",
-      `The node no longer has ${hash}, because it was replaced, or removed by a restore or a reorg. Send it again.`,
+      `The node no longer has ${hash}, because it was replaced, or removed by ${this.#terms === ownTerms ? "a restore or a reorg" : "a reorg"}. Send it again.`,
     );
   }
 

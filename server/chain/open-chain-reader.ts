@@ -1,5 +1,6 @@
-import { BaseError, type EIP1193RequestFn, type Hex } from "viem";
+import { BaseError, ContractFunctionZeroDataError, type EIP1193RequestFn, type Hex } from "viem";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import { causesOf } from "../../protocol/coded-error.ts";
 import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { toNode, traceRevert } from "../../relayer/node/node.ts";
@@ -170,26 +171,37 @@ function guard<A extends unknown[], R>(read: (...args: A) => Promise<R>): (...ar
 }
 
 function guarded(chain: ChainReads): ChainReads {
+  const read = <A extends unknown[], R>(of: (...args: A) => Promise<R>) =>
+    guard(async (...args: A) => {
+      try {
+        return await of(...args);
+      } catch (cause) {
+        // A chain without the contracts is another one, as that of a development node that was started again.
+        if (causesOf(cause).some((one) => one instanceof ContractFunctionZeroDataError))
+          await chain.identity();
+        throw cause;
+      }
+    });
   return {
-    head: guard(chain.head),
-    atOneHead: async (read) => await guard(async () => await chain.atOneHead(read))(),
-    identity: guard(chain.identity),
-    observe: guard(chain.observe),
-    revertOf: guard(chain.revertOf),
-    walletCode: guard(chain.walletCode),
-    purchase: guard(chain.purchase),
-    purchaseUnder: guard(chain.purchaseUnder),
-    claimOf: guard(chain.claimOf),
-    route: guard(chain.route),
-    funding: guard(chain.funding),
-    otherFundings: guard(chain.otherFundings),
-    cover: guard(chain.cover),
-    program: guard(chain.program),
-    enrolledAs: guard(chain.enrolledAs),
-    nextTime: guard(chain.nextTime),
-    simulate: guard(chain.simulate),
-    permitNonce: guard(chain.permitNonce),
-    verifySignature: guard(chain.verifySignature),
+    head: read(chain.head),
+    atOneHead: async (asked) => await read(async () => await chain.atOneHead(asked))(),
+    identity: read(chain.identity),
+    observe: read(chain.observe),
+    revertOf: read(chain.revertOf),
+    walletCode: read(chain.walletCode),
+    purchase: read(chain.purchase),
+    purchaseUnder: read(chain.purchaseUnder),
+    claimOf: read(chain.claimOf),
+    route: read(chain.route),
+    funding: read(chain.funding),
+    otherFundings: read(chain.otherFundings),
+    cover: read(chain.cover),
+    program: read(chain.program),
+    enrolledAs: read(chain.enrolledAs),
+    nextTime: read(chain.nextTime),
+    simulate: read(chain.simulate),
+    permitNonce: read(chain.permitNonce),
+    verifySignature: read(chain.verifySignature),
   };
 }
 

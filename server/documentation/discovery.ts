@@ -1,7 +1,7 @@
 import { ed25519Jwk } from "../../protocol/signatures/ed25519.ts";
 import type { Resource } from "../http/app.ts";
 import type { Operation } from "../http/operation.ts";
-import { exampleChainId } from "../http/schemas/primitives.ts";
+import { exampleChainId, exampleRpcUrl } from "../http/schemas/primitives.ts";
 import { apiVersion, documentationVersion } from "../http/versions.ts";
 import { once } from "../lib/once.ts";
 import { describeApi } from "../openapi/describe-api.ts";
@@ -26,11 +26,14 @@ export function discoveryResources(services: Services, operations: readonly Oper
   ];
 }
 
-/** Returns the API's description with the chain id of this service in its examples. */
+/** Returns the API's description with the chain id and the chain RPC of this service in its examples. */
 function describeOnChain({ settings, deployment }: Services, operations: readonly Operation[]): unknown {
-  const { chainId } = deployment;
+  const own = new Map<unknown, unknown>([
+    [exampleChainId, deployment.chainId],
+    [exampleRpcUrl, settings.urls.rpc],
+  ]);
   return JSON.parse(JSON.stringify(describeApi(operations, settings.urls)), (_, value: unknown) =>
-    value === exampleChainId ? chainId : value,
+    own.has(value) ? own.get(value) : value,
   );
 }
 

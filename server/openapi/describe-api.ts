@@ -54,7 +54,7 @@ export function describeApi(
     info: {
       title: "Routing sandbox API",
       version: apiVersion,
-      summary: "Test-stablecoin commerce on a local chain.",
+      summary: "Commerce with a test stablecoin.",
       description: introduction(urls),
       license: { name: "MIT", identifier: "MIT" },
       contact: { name: "Routing sandbox documentation", url: `${urls.docs}/portal/docs.md` },
@@ -98,7 +98,7 @@ export function describeApi(
 function introduction(urls: { docs: string }): string {
   const edge = edgeCodes.map((code) => `\`${code}\``).join(", ");
   return [
-    "Merchants enroll. Purchases are signed, paid, claimed, decided and refunded with a test stablecoin on a local chain. " +
+    "Merchants enroll. Purchases are signed, paid, claimed, decided and refunded with a test stablecoin on a chain. " +
       `The guide is at ${urls.docs}/portal/docs.md; every error code has a page under ${urls.docs}/errors.`,
     "A later version may add fields, codes and events to responses. Ignore unknown fields, and handle unknown codes by their status.",
     `Before an operation runs, every path can respond with: ${edge}.`,

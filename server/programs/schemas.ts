@@ -3,6 +3,7 @@ import {
   amountSchema,
   checksumAddressSchema,
   exampleChainId,
+  exampleRpcUrl,
   hashSchema,
   programIdSchema,
   unixTimeSchema,
@@ -26,7 +27,7 @@ export const chainSchema = z
   })
   .meta({
     id: "Chain",
-    example: { chain_id: exampleChainId, epoch: `0x${"5c".repeat(32)}`, rpc_url: "http://127.0.0.1:8545" },
+    example: { chain_id: exampleChainId, epoch: `0x${"5c".repeat(32)}`, rpc_url: exampleRpcUrl },
   });
 
 /** The contracts that the service is bound to. */

@@ -37,11 +37,11 @@ export async function startHardhatNode(): Promise<StartedNode> {
   return await startNode(process.execPath, (port) => [...args, String(port)], "Started HTTP");
 }
 
-/** Starts an Anvil that mines each transaction at once, and whose clock is half a minute behind. */
-export async function startAutominingAnvil(): Promise<StartedNode> {
+/** Starts an Anvil that mines each transaction at once, and whose clock is half a minute behind. @param at - its port; by default a free one. */
+export async function startAutominingAnvil(at?: number): Promise<StartedNode> {
   const behind = Math.floor(Date.now() / 1_000) - 30;
   const args = ["--timestamp", String(behind), "--port"];
-  return await startNode(anvilBinary(), (port) => [...args, String(port)], "Listening on");
+  return await startNode(anvilBinary(), (port) => [...args, String(port)], "Listening on", at);
 }
 
 /** Starts an Anvil that makes a block each second. */
@@ -54,8 +54,9 @@ async function startNode(
   command: string,
   args: (port: number) => string[],
   ready: string,
+  at?: number,
 ): Promise<StartedNode> {
-  const port = await freePort();
+  const port = at ?? (await freePort());
   const child = spawn(command, args(port), { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   const { promise: isReady, resolve, reject } = Promise.withResolvers<void>();
@@ -136,6 +137,11 @@ export async function sendEther(url: string, addresses: readonly Address[], ethe
     const hash = await wallet.sendTransaction({ to, value: parseEther(ether), chain: null });
     await client.waitForTransactionReceipt({ hash });
   }
+}
+
+/** Takes all ether from an account, on Hardhat's node or on an Anvil. */
+export async function takeEther(url: string, address: Address): Promise<void> {
+  await askNode(toNode(createChainClient(url).request), "hardhat_setBalance", [address, "0x0"], z.unknown());
 }
 
 /** A deployment on a development node, with keys of wallets that have money, as the option `network`. */

@@ -15,3 +15,8 @@ export class AnvilSilentError extends BaseError {
     this.code = code;
   }
 }
+
+/** The same of a node that is not the sandbox's own. Not a CodedError, for the same reason. */
+export class NodeSilentError extends AnvilSilentError {
+  override name = "NodeSilentError";
+}

@@ -6,7 +6,7 @@ import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { clearInterval, setInterval } from "../../lib/time/timers.ts";
 import type { ReplaceableAnvil } from "../anvil/replaceable-anvil.ts";
-import { AnvilSilentError } from "../client/anvil-silent-error.ts";
+import { NodeSilentError } from "../client/anvil-silent-error.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
 import type { Impersonation } from "../client/impersonation.ts";
 import type { MiningGate } from "../client/reorg.ts";
@@ -90,7 +90,7 @@ export async function requireUsableNode(
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof AnvilSilentError ? error.message : "it refuses the first request.";
+  return error instanceof NodeSilentError ? error.message : "it refuses the first request.";
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { fetch } from "../../../protocol/globals.ts";
-import { AnvilSilentError } from "../client/anvil-silent-error.ts";
+import { NodeSilentError } from "../client/anvil-silent-error.ts";
 import { type AnnouncedHead, announcedHead } from "../client/watch-heads.ts";
 
 /** The longest time for a response, in milliseconds. */
@@ -51,7 +51,7 @@ export class NodeConnection {
   /**
    * Asks the node. Neither a refusal nor a silence names its URL, which may contain a key.
    *
-   * @throws RpcRequestError when it refuses; AnvilSilentError when it does not answer, or refuses every request for now.
+   * @throws RpcRequestError when it refuses; NodeSilentError when it does not answer, or refuses every request for now.
    */
   async ask(method: string, params: unknown): Promise<unknown> {
     // No request: most nodes have neither, and what they change is not ours.
@@ -142,13 +142,13 @@ export function refusal(method: string, code: number, message: string, data?: un
   return new RpcRequestError({ body: { method }, error: { code, message, data }, url: "the node" });
 }
 
-function withoutUrl(method: string, error: unknown): RpcRequestError | AnvilSilentError {
+function withoutUrl(method: string, error: unknown): RpcRequestError | NodeSilentError {
   const causes = causesOf(error);
   const refused = causes.find((cause) => cause instanceof RpcRequestError);
   if (refused !== undefined) {
     const { code, details, data } = refused;
     if (code === 429 || /rate.?limit|too many requests|exceeded.*(?:capacity|compute|quota)/i.test(details))
-      return new AnvilSilentError("The node refuses further requests for now.");
+      return new NodeSilentError("The node refuses further requests for now.");
     // Nodes have several codes for a call that reverts.
     return refusal(method, isHex(data) && /revert/i.test(details) ? executionReverted : code, details, data);
   }
@@ -157,16 +157,16 @@ function withoutUrl(method: string, error: unknown): RpcRequestError | AnvilSile
   // A request that it does not take at all; the others may be answered when they are sent again.
   if (status !== undefined && [400, 404, 405, 413, 422].includes(status))
     return refusal(method, -32_600, `The node responded with HTTP ${status}.`);
-  if (status !== undefined) return new AnvilSilentError(`The node responded with HTTP ${status}.`);
+  if (status !== undefined) return new NodeSilentError(`The node responded with HTTP ${status}.`);
   const isLate = causes.some((cause) => cause instanceof TimeoutError);
-  return new AnvilSilentError(
+  return new NodeSilentError(
     isLate
       ? `The node gave no response within ${timeoutMs / 1_000} s.`
       : "The node accepts no connection, or has closed it.",
   );
 }
 
-function isLacking(failure: RpcRequestError | AnvilSilentError): boolean {
+function isLacking(failure: RpcRequestError | NodeSilentError): boolean {
   if (!(failure instanceof RpcRequestError)) return false;
   const { code, details } = failure;
   return (

@@ -5,7 +5,7 @@ import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import { deepestReorg } from "../../../relayer/recovery/head-trail.ts";
 import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
 import { wait } from "../../lib/time/timers.ts";
-import { AnvilSilentError } from "../client/anvil-silent-error.ts";
+import { NodeSilentError } from "../client/anvil-silent-error.ts";
 import { executionReverted, type NodeConnection, refusal } from "./node-connection.ts";
 
 /** How often a node is asked again that lags behind what it has answered before, and the pause before each, in milliseconds. */
@@ -130,14 +130,14 @@ export class NodeReader {
       }
   }
 
-  /** Asks again while the answer is one of a node that lags behind. @throws AnvilSilentError when it continues to lag. */
+  /** Asks again while the answer is one of a node that lags behind. @throws NodeSilentError when it continues to lag. */
   async #current<T>(ask: () => Promise<T>, isBehind: (answer: T) => boolean | Promise<boolean>): Promise<T> {
     for (let tries = 0; tries < catchUp.tries; tries += 1) {
       if (tries > 0) await wait(catchUp.pauseMs);
       const answer = await ask();
       if (!(await isBehind(answer))) return answer;
     }
-    throw new AnvilSilentError(`The node lags behind block ${this.#newest?.number}, which it has had.`);
+    throw new NodeSilentError(`The node lags behind block ${this.#newest?.number}, which it has had.`);
   }
 
   async #block([tag, full]: unknown[]): Promise<unknown> {

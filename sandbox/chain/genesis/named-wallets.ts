@@ -47,6 +47,6 @@ class MissingWallets<T> implements Record<WalletName, T> {
 function missing(name: WalletName): never {
   throw new SandboxError(
     "wallet_unfunded",
-    `The file of the option network.keys has no wallet ${name}. Add it under wallets, and send it ether and tokens.`,
+    `The file of keys has no wallet ${name}. Add it under wallets, and send it test ether and test tokens.`,
   );
 }

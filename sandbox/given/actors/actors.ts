@@ -12,7 +12,7 @@ export interface GivenActors {
   firstProgram: string;
   wallets: TestWallets;
   clock: Pick<SandboxClock, "now" | "travelTo">;
-  chain: Pick<ChainNode, "client" | "isOwn">;
+  chain: Pick<ChainNode, "client" | "isOwn" | "terms" | "deployment">;
   reviewer: Reviewer;
   deliveries: Deliveries;
   merchants: MerchantReads;

@@ -8,6 +8,6 @@ import { SandboxError } from "./sandbox-error.ts";
 export function needsOwnChain(what: string): SandboxError {
   return new SandboxError(
     "needs_own_chain",
-    `${what} needs the sandbox's own chain, and this sandbox is connected to a node. Start one without the option network.`,
+    `${what} needs the sandbox's own chain, and this sandbox is connected to a node. Use a sandbox without a node for it.`,
   );
 }

@@ -26,7 +26,8 @@ export const sandboxErrors = {
   no_delivery: "No delivery arrived in time.",
   snapshot_refused:
     "A snapshot file is damaged, has a format that this version does not read, or does not match the passed options; or a part of the option `parts` cannot be saved.",
-  wallet_unfunded: "A wallet has too little ether for its transaction.",
+  wallet_unfunded:
+    "A wallet has too little ether for its transaction; or, on the chain of a node, an account lacks what a given state needs.",
   transaction_dropped: "The node no longer has a wallet's transaction, or can no longer mine it.",
   not_leased: "A test used the sandbox after that test had ended, or while it was leased to another test.",
   not_awaited: "A test ended, and nothing has awaited some of its calls of the sandbox.",

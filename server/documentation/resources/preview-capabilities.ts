@@ -14,7 +14,7 @@ export function previewCapabilities(operations: readonly Operation[], urls: { ap
     api: { version: apiVersion, base_url: urls.api, openapi: `${urls.api}/v1/routing/openapi.json` },
     routes: ["registrar_offer", "merchant_direct"],
     real: [
-      "contracts, transactions, transaction receipts, logs and reverts on a local chain",
+      "contracts, transactions, transaction receipts, logs and reverts on a chain",
       "EIP-712, EIP-191, ERC-1271 and Ed25519 signatures and their verification",
       "the binding check of every transaction hash",
       "signed HTTP deliveries to the pinned receiver and their signed delivery receipts",
@@ -22,7 +22,7 @@ export function previewCapabilities(operations: readonly Operation[], urls: { ap
     ],
     simulated: [
       "the stablecoin: test USDC without value",
-      "the network: a local chain with its own clock",
+      "the network: a local chain with its own clock, or a test network",
       "people: test wallets and a test reviewer whose keys are public",
     ],
     not_offered: [

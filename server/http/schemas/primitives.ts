@@ -17,6 +17,9 @@ import { textLengths } from "../limits.ts";
 /** The chain id in the examples of the API's description: that of the sandbox's own chain. */
 export const exampleChainId = 31_337;
 
+/** The chain RPC in examples: that of a `start` with its default port. */
+export const exampleRpcUrl = "http://127.0.0.1:8545";
+
 /** Marks a list of values that answers may add to, for the API description. */
 export const openEnumMark = "x-open-enum";
 

@@ -358,6 +358,14 @@ test("a transaction that reverts and a refusal of the API are thrown with their 
     code: "validation_failed",
     message: expect.stringContaining("/amount must not be above the merchant's funding cap (5000000)"),
   });
+  await given.purchase({ state: "refunded", merchant, amount: "3000000" });
+  const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+  for (const state of ["refund_due", "refunded"] as const)
+    await expect(given.purchase({ state, amount: "4000000" })).rejects.toMatchObject({
+      code: "given_invalid",
+      message: `award "4000000" is above what is left of the funding cap of ${merchant.id}, 2000000. Pass less, or another merchant.`,
+    });
+  expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(before);
   await wallets.deployer.setPaused(program, true);
   await expect(
     given.purchase({ state: "active", route: "merchant_direct", amount: "5" }),

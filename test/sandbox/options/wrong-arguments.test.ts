@@ -545,7 +545,7 @@ test("an action of a wallet without ether says what it has, what it needs and wh
     code: "wallet_unfunded",
     message:
       `${address} has 0 ether, and its transaction may cost 0.002. ` +
-      "Send it ether, on the sandbox's own chain with chain.client.setBalance({ address, value }).",
+      "Send it ether, or set its balance with chain.client.setBalance({ address, value }).",
   });
   await sandbox.chain.client.setBalance({ address, value: 10n ** 18n });
   expect((await wallet.pay(purchase, 0n)).receipt.status).toBe("reverted");

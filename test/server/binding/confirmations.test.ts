@@ -3,8 +3,12 @@ import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { problemSchema } from "../../../server/http/schemas/problem.ts";
 import { sendEnrollment } from "./sent-enrollment.ts";
 
-test("a transaction is accepted at the last required confirmation, not one earlier", async () => {
-  await using sandbox = await createSandbox({ seed: "confirmations", confirmations: 3 });
+test("a transaction is accepted at the last required confirmation, not one earlier, and no request waits for it", async () => {
+  await using sandbox = await createSandbox({
+    seed: "confirmations",
+    confirmations: 3,
+    receiptTimeoutMs: 3_600_000,
+  });
   const confirm = await sendEnrollment(sandbox);
 
   for (const confirmations of [1, 2]) {
@@ -18,4 +22,21 @@ test("a transaction is accepted at the last required confirmation, not one earli
     await sandbox.chain.client.mine({ blocks: 1 });
   }
   expect((await confirm()).data?.status).toBe("enrolled");
+
+  // A request would wait for an hour.
+  const { purchase } = await sandbox.given.purchase({ state: "created" });
+  const path = { program: purchase.program, id: purchase.id };
+  const activate = async () =>
+    await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+      params: { path, header: { "Idempotency-Key": "activate-1" } },
+      body: { commitment_hash: purchase.commitment.hash },
+    });
+  for (const confirmations of [1, 2]) {
+    const { response, data } = await activate();
+    expect([response.status, response.headers.get("retry-after")]).toEqual([202, "1"]);
+    expect(data?.operation).toMatchObject({ status: "mined", confirmations });
+    await sandbox.chain.client.mine({ blocks: 1 });
+  }
+  const { response, data } = await activate();
+  expect([response.status, data?.operation.status]).toEqual([200, "confirmed"]);
 });

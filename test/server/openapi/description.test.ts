@@ -23,7 +23,10 @@ beforeAll(async () => {
 async function served(url: string): Promise<string> {
   const { urls } = kit.sandbox.description;
   const text = await (await fetch(url)).text();
-  return text.replaceAll(urls.api, "http://127.0.0.1:4020").replaceAll(urls.docs, "http://127.0.0.1:4021");
+  return text
+    .replaceAll(urls.api, "http://127.0.0.1:4020")
+    .replaceAll(urls.docs, "http://127.0.0.1:4021")
+    .replaceAll(urls.rpc, "http://127.0.0.1:8545");
 }
 
 async function committed(name: string): Promise<string> {

@@ -124,6 +124,33 @@ test("another operator and commitment signer in the keys take the place of those
   expect(purchase.route).toBe("registrar_offer");
 }, 120_000);
 
+test("a start whose node stops to respond names the node", async () => {
+  const node = await hardhat();
+  const { folder: _, ...network } = await deployOn(node);
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += String(chunk);
+    });
+    request.on("end", () => {
+      const { id, method } = JSON.parse(body);
+      if (method !== "eth_chainId") return void response.destroy();
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "0x7a69" }));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("This is no TCP server.");
+  const rpcUrls = [`http://127.0.0.1:${address.port}`];
+  await expect(createSandbox({ network: { ...network, rpcUrls } })).rejects.toMatchObject({
+    code: "node_unusable",
+    message:
+      "The node did not respond during the start: The node accepts no connection, or has closed it. Check that it runs, and start again.",
+  });
+}, 60_000);
+
 const artifact = z.object({ bytecode: z.string() });
 
 // Long: it deploys and initializes the token as its publisher does.

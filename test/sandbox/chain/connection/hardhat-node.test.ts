@@ -1,13 +1,30 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { getAddress, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { newAccount, readKeys, writeKeys } from "../../../../sandbox/chain/connection/network-files.ts";
-import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
+import {
+  newAccount,
+  readDeployment,
+  readKeys,
+  writeKeys,
+} from "../../../../sandbox/chain/connection/network-files.ts";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { overviewSchema } from "../../../../sandbox/explorer/views.ts";
+import type { Given } from "../../../../sandbox/given/given.ts";
+import { purchaseStates } from "../../../../sandbox/given/states.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
 import { day } from "../../../../server/http/limits.ts";
-import { deployOn, type StartedNode, startHardhatNode } from "../../../kit/connected.ts";
+import { runCli, startCli } from "../../../cli/run-cli.ts";
+import {
+  deployOn,
+  type StartedNode,
+  sendEther,
+  startHardhatNode,
+  takeEther,
+} from "../../../kit/connected.ts";
 
 let node: StartedNode;
 beforeAll(async () => {
@@ -33,6 +50,7 @@ test("both routes lead from enrollment to a refund on another node than Anvil, a
   expect((await again.store.get("purchases", kept ?? ""))?.value.id).toBe(kept);
 });
 
+// Long: one list of what is refused and what is not.
 test("what only the sandbox's own chain can do is refused with 409 needs_own_chain, and nothing else is", async () => {
   const { folder: _, ...network } = await deployOn(node.url);
   await using sandbox = await createSandbox({ network });
@@ -55,7 +73,12 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
     expect([path, response.status, await response.json()]).toMatchObject([
       path,
       409,
-      { code: "needs_own_chain" },
+      {
+        code: "needs_own_chain",
+        detail: expect.stringMatching(
+          / needs the sandbox's own chain, and this sandbox is connected to a node\. Use a sandbox without a node for it\.$/,
+        ),
+      },
     ]);
   }
   const inCode = [
@@ -72,6 +95,7 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   const others = [
     ["GET", "/status"],
     ["GET", "/health"],
+    ["GET", "/metrics"],
     ["GET", "/fingerprint"],
     ["POST", "/faults", { intent: "slow", operation: "createPurchase" }],
     ["DELETE", "/faults"],
@@ -83,6 +107,15 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   const overview = await askControl(control, "GET", "/explorer/overview");
   const { own_chain, fault_choices } = overviewSchema.parse(await overview.json());
   expect(own_chain).toBe(false);
+  // The examples of the description have the chain of the service.
+  const { api, rpc } = sandbox.description.urls;
+  const described = await (await fetch(`${api}/v1/routing/openapi.json`)).text();
+  expect([rpc, described.includes(`"rpc_url":"${node.url}"`), described.includes(":8545")]).toEqual([
+    node.url,
+    true,
+    false,
+  ]);
+  expect(described).not.toMatch(/local chain/);
   expect(Object.keys(fault_choices.matrix)).not.toContain("chain");
 });
 
@@ -107,25 +140,153 @@ test("time continues on a node's chain while the machine's clock is set back, by
   expect(await clock.now()).toBeLessThan(Date.now() / 1_000 + 2 * year + 60);
 });
 
-test("a given state names the wallet that the keys lack, or that has no ether, and nothing is sent", async () => {
+// Long: each account and each state, on one deployment.
+test("a given state names each account that lacks what it needs, in every state that needs it, and nothing is sent", async () => {
   const { folder: _, ...network } = await deployOn(node.url);
   const keys = await readKeys(network.keys);
   if (keys === null) throw new Error("There are no keys.");
-  const { merchant: __, ...others } = keys.wallets;
-  const merchant = newAccount();
-  for (const [wallets, message] of [
-    [others, "has no wallet merchant. Add it under wallets, and send it ether and tokens."],
-    [{ ...others, merchant }, `${merchant.address} has 0 ether, and its transaction may cost`],
-  ] as const) {
+  const { buyer: __, ...others } = keys.wallets;
+  const [merchant, buyer, beneficiary] = [newAccount(), newAccount(), newAccount()];
+  const operator = keys.programs["prg_demo"]?.operator.address ?? "";
+  const refusals = async (
+    wallets: typeof keys.wallets,
+    given: (given: Given) => Promise<unknown>[],
+    setUp: (sandbox: Sandbox) => Promise<unknown> = async () => {},
+  ) => {
     await writeKeys(network.keys, { ...keys, wallets });
     await using sandbox = await createSandbox({ network });
+    await setUp(sandbox);
     const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
-    await expect(sandbox.given.merchant({ state: "enrolled" })).rejects.toMatchObject({
-      code: "wallet_unfunded",
-      message: expect.stringContaining(message),
-    });
+    const outcomes = await Promise.allSettled(given(sandbox.given));
+    // The node mines each transaction at once.
     expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(before);
-  }
+    return outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason : outcome));
+  };
+  const unfunded = (...texts: string[]) => ({
+    code: "wallet_unfunded",
+    message: expect.stringMatching(
+      new RegExp(`^${texts.join("; ")}\\. Send it test ether and test tokens, such as from a faucet\\.$`),
+    ),
+  });
+  const number = String.raw`\d+(?:\.\d+)?`;
+  const lacksEther = (address: string, who: string) =>
+    String.raw`${address} \(${who}\) has 0 ether and needs ${number} for gas`;
+  const lacksTokens = (paid: string) => String.raw`${buyer.address} \(buyer\) has 0 USDC and needs ${paid}`;
+
+  expect(await refusals(others, (given) => [given.purchase({ state: "created" })])).toMatchObject([
+    {
+      code: "wallet_unfunded",
+      message:
+        "The file of keys has no wallet buyer. Add it under wallets, and send it test ether and test tokens.",
+    },
+  ]);
+
+  const states = purchaseStates.filter((state) => state !== "expired");
+  const poor = await refusals({ ...keys.wallets, merchant, buyer, beneficiary }, (given) => [
+    given.merchant({ state: "enrolled" }),
+    given.merchant({ state: "funded" }),
+    ...states.map((state) =>
+      given.purchase({ state, route: state === "created" ? undefined : "merchant_direct" }),
+    ),
+    given.purchase({ state: "paid", permit: true }),
+  ]);
+  const ofMerchant = lacksEther(merchant.address, "merchant");
+  const ofBuyer = (paid: string) => [lacksEther(buyer.address, "buyer"), lacksTokens(paid)];
+  const all = [...ofBuyer("25"), lacksEther(beneficiary.address, "beneficiary"), ofMerchant];
+  expect(poor).toMatchObject([
+    unfunded(ofMerchant),
+    unfunded(ofMerchant),
+    unfunded(ofMerchant),
+    unfunded(ofMerchant),
+    unfunded(...ofBuyer("12.5"), ofMerchant),
+    unfunded(...ofBuyer("25"), ofMerchant),
+    unfunded(...ofBuyer("25"), ofMerchant),
+    ...Array.from({ length: 5 }, () => unfunded(...all)),
+    unfunded(...ofBuyer("25"), ofMerchant),
+  ]);
+
+  // With ether, but without tokens; and one account with two parts.
+  await sendEther(node.url, [buyer.address]);
+  const [paid, claimed] = await refusals({ ...keys.wallets, buyer, beneficiary: buyer }, (given) => [
+    given.purchase({ state: "paid" }),
+    given.purchase({ state: "claimed", amount: "7", beneficiary: "buyer" }),
+  ]);
+  expect(paid).toMatchObject(unfunded(lacksTokens("25")));
+  expect(claimed).toMatchObject(unfunded(lacksTokens("0.000007")));
+
+  // The operator sends offers and collections.
+  const ofOperator = lacksEther(operator, "operator of prg_demo");
+  await takeEther(node.url, getAddress(operator));
+  expect(
+    await refusals(keys.wallets, (given) => [
+      given.purchase({ state: "active" }),
+      given.purchase({ state: "refunded", route: "merchant_direct" }),
+    ]),
+  ).toMatchObject([unfunded(ofOperator), unfunded(ofOperator)]);
+});
+
+test("a start on a node's chain speaks of the node, and warns of an operator without ether", async () => {
+  const { folder, ...network } = await deployOn(node.url);
+  const operator = getAddress((await readKeys(network.keys))?.programs["prg_demo"]?.operator.address ?? "");
+  const files = [
+    "--keys",
+    network.keys,
+    "--deployment",
+    network.deployment,
+    "--data-dir",
+    join(folder, "data"),
+  ];
+  const ports = ["api", "docs", "control"].flatMap((host) => [`--${host}-port`, "0"]);
+  const warningOf = async (...more: string[]) => {
+    const start = startCli(["start", "--rpc-url", node.url, ...files, ...ports, ...more]);
+    let said = "";
+    for await (const chunk of start.stdout) {
+      said += String(chunk);
+      if (said.includes("Ctrl-C")) break;
+    }
+    expect(said).toMatch(/^Connecting to the node, starting relayer, API and documentation …\n/);
+    start.kill("SIGINT");
+    expect(await start.exited).toBe(0);
+    return await text(start.stderr);
+  };
+  expect(await warningOf()).toBe("");
+  expect(await warningOf("--listen", "0.0.0.0")).toBe(
+    "Warning: the API, the documentation and the control API listen at 0.0.0.0. Everyone who reaches it gets the test keys, can have the operators send transactions, and can change or delete everything in the sandbox; use it only in a network that you trust.\n",
+  );
+  await takeEther(node.url, operator);
+  expect(await warningOf()).toMatch(
+    new RegExp(
+      String.raw`^Warning: The operator of prg_demo, ${operator}, has 0 ether, and a purchase with its refund may cost 0\.\d+\. Send it test ether: until then, offers and refunds wait\.\n$`,
+    ),
+  );
+});
+
+test("a complete deployment that is run again says that everything is there, where, and that nothing was sent", async () => {
+  const { folder: _, rpcUrls, ...network } = await deployOn(node.url);
+  const [url = ""] = rpcUrls;
+  const keys = await readKeys(network.keys);
+  const deployment = (await readDeployment(network.deployment))?.deployment;
+  const { address: operator = zeroAddress } = keys?.programs["prg_demo"]?.operator ?? {};
+  // It needs no ether anymore.
+  for (const address of [keys?.deployer.address ?? zeroAddress, operator]) await takeEther(url, address);
+  const client = createChainClient(url);
+  const before = await client.getBlockNumber({ cacheTime: 0 });
+  const files = ["--keys", network.keys, "--deployment", network.deployment];
+  const said = await runCli("deploy", "--rpc-url", url, ...files);
+  expect(said.split("\n")).toEqual([
+    `The token is there: ${deployment?.token.address}.`,
+    `PurchaseRegistrar is there: ${deployment?.registrar.address}, block ${deployment?.epochBlock.number}.`,
+    `Program prg_demo is there: its operator is ${operator}.`,
+    `The deployment in ${network.deployment} was complete, and nothing was sent.`,
+    "  chain_id        31337",
+    `  epoch           ${deployment?.epoch}`,
+    `  token           ${deployment?.token.address}`,
+    `  registrar       ${deployment?.registrar.address}`,
+    `  funding_source  ${deployment?.fundingSource.address}`,
+    `  block           ${deployment?.epochBlock.number}`,
+    "",
+  ]);
+  expect(await client.getBlockNumber({ cacheTime: 0 })).toBe(before);
 });
 
 test("a start refuses other code, keys, chains and records than the deployment has, and says which", async () => {

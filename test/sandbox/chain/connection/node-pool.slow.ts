@@ -106,7 +106,13 @@ test("an operator without money says so in the operation, and continues with the
   expect(operation).toMatchObject({
     status: "signed",
     status_reason: "rpc_refused",
-    error: { message: expect.stringMatching(/insufficient funds/i) },
+    error: {
+      message: expect.stringMatching(
+        new RegExp(
+          String.raw`^The operator ${address} has 0 ether, and the transaction may cost 0\.\d+\. Send it ether, and the operation continues at the next block\.$`,
+        ),
+      ),
+    },
   });
   await chain.setBalance({ address, value: 10n ** 18n });
   await chain.mine({ blocks: 1 });
@@ -136,6 +142,7 @@ test("GET /health names the node when it has ended, and neither the relayer nor 
   await node.stop();
   expect(await health()).toMatchObject({
     code: "unhealthy",
-    detail: "No response from node. Check that it runs, and send the request again.",
+    detail:
+      "No response from node. Check that it runs and serves the chain of the deployment, and send the request again.",
   });
 });
