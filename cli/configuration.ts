@@ -169,7 +169,7 @@ async function readObject(file: string): Promise<object> {
 /** Returns the values of an object by their paths, such as `ports.api`. */
 function flatten(content: object, path = ""): [string, unknown][] {
   return Object.entries(content).flatMap(([key, value]): [string, unknown][] =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
       ? flatten(value, `${path}${key}.`)
       : [[path + key, value]],
   );

@@ -24,9 +24,8 @@ import {
 } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
 
-const mostTimes = 999_999;
 const defaultTimes = `${faultDefaults.count}; always for node-down`;
-const positive = wholeNumber(1, mostTimes);
+const positive = wholeNumber(1);
 const every = (valuesOf: (layer: (typeof faultLayers)[number]) => string[]) => [
   ...new Set(faultLayers.flatMap(valuesOf)),
 ];
@@ -147,6 +146,8 @@ function times(text: string): number | "always" {
   try {
     return positive(text);
   } catch {
-    throw new InvalidArgumentError(`It must be always, or a whole number from 1 to ${mostTimes}.`);
+    throw new InvalidArgumentError(
+      `It must be always, or a whole number from 1 to ${Number.MAX_SAFE_INTEGER}.`,
+    );
   }
 }

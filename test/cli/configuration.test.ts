@@ -73,6 +73,8 @@ test.each([
 
 test.each([
   ['{ "sede": "x" }', "routing-sandbox.config.json has no option sede. Use seed"],
+  ['{ "sede": {} }', "routing-sandbox.config.json has no option sede. Use seed"],
+  ['{ "confirmations": {} }', "--confirmations must be a whole number from 1 to 1000, not "],
   ["[]", "routing-sandbox.config.json is not an object of options."],
   ["{", "routing-sandbox.config.json cannot be read:"],
   ['{ "confirmations": 0.5 }', "confirmations in routing-sandbox.config.json is 0.5."],
