@@ -77,10 +77,30 @@ test.each([
   ['{ "confirmations": {} }', "--confirmations must be a whole number from 1 to 1000, not "],
   ["[]", "routing-sandbox.config.json is not an object of options."],
   ["{", "routing-sandbox.config.json cannot be read:"],
+  ['{ "seed": "x", }', "routing-sandbox.config.json cannot be read:"],
+  [
+    '{ "seed": "x", "seed": "x" }',
+    "cannot be read: Map keys must be unique at line 1, column 16. Correct it",
+  ],
+  [
+    '{ "api-port": 0, "apiPort": 0 }',
+    "routing-sandbox.config.json sets --api-port as api-port and as apiPort. Leave out one of them.",
+  ],
+  ['{ "ports": { "api": 0 }, "api-port": 0 }', "sets --api-port as ports.api and as api-port."],
+  ['{ "ports": { "api": 0 }, "ports.api": 0 }', "sets --api-port as ports.api and as ports.api."],
+  ['{ "dataDir": "a", "dataDirectory": "a" }', "sets --data-dir as dataDir and as dataDirectory."],
+  ['{ "allowHosts": ["a"], "allow-host": ["b"] }', "sets --allow-host as allowHosts and as allow-host."],
   ['{ "confirmations": 0.5 }', "confirmations in routing-sandbox.config.json is 0.5."],
 ])("a config file with %s is refused", async (content, complaint) => {
   await writeFile("routing-sandbox.config.json", content);
   expect((await tryCli(["start", "--data-dir", join(folder, "s")])).stderr).toContain(complaint);
+});
+
+test("a YAML file with two names of an option is refused, too, and by every command that reads one of its options", async () => {
+  await writeFile("routing-sandbox.config.yaml", "startTimeoutMs: 5\nstart-timeout: 5\n");
+  const complaint = "sets --start-timeout as startTimeoutMs and as start-timeout. Leave out one of them.\n";
+  for (const command of [["start"], ["pool"], ["doctor"], ["status"], ["exec", "--", "true"]])
+    expect((await tryCli(command)).stderr).toBe(`routing-sandbox.config.yaml ${complaint}`);
 });
 
 test("two config files are refused", async () => {
