@@ -129,6 +129,67 @@ test("doctor shows each value that is not a default, and where it came from", as
   );
 });
 
+/** A value of each option of start that is not its default, and how doctor shows it if not as it is. */
+const values = new Map<string, readonly [value: string, shown?: string]>([
+  ["data-dir", ["kept"]],
+  ["seed", ["checkout"]],
+  ["mode", ["deterministic"]],
+  ["listen", ["0.0.0.0"]],
+  ["allow-host", ["shop,shop:9000", '["shop","shop:9000"]']],
+  ["allow-origin", ["https://shop.example", '["https://shop.example"]']],
+  ["confirmations", ["3"]],
+  ["program", ["prg_books=Books,prg_x", '[{"id":"prg_books","name":"Books"},"prg_x"]']],
+  ["account", ["acct_w=prg_x", '[{"id":"acct_w","program":"prg_x"}]']],
+  ["registrar", ["out/Mine.json"]],
+  ["registrar-arguments", ["[1]"]],
+  ["registrar-proxy", ["uups"]],
+  ["registrar-initialize", ["init()"]],
+  ["gas-budget", ["123456789012345678901"]],
+  ["receiver-url", ["http://127.0.0.1:9/hook"]],
+  ["auto-deliver", ["1", "true"]],
+  ["store", ["postgres://user:secret@host/shop", "set"]],
+  ["fresh", ["true"]],
+  ["from", ["paid.snapshot"]],
+  ["start-timeout", ["5000"]],
+  ["api-port", ["5020"]],
+  ["docs-port", ["5021"]],
+  ["control-port", ["5022"]],
+  ["rpc-port", ["5023"]],
+  ["log-level", ["info"]],
+  ["log-format", ["text"]],
+  ["rpc-url", ["https://sepolia.example/secret", "set"]],
+  ["keys", ["other.json"]],
+  ["deployment", ["other-deployment.json"]],
+  ["allow-chain-id", ["1313161555"]],
+  ["public-rpc-url", ["https://sepolia.example/public"]],
+  ["watch", ["false"]],
+  ["detach", ["0", "false"]],
+  ["log-file", ["sandbox.log"]],
+  ["json", ["true"]],
+]);
+
+test("doctor shows the value and the source of every option of start, and no password or key of a URL", async () => {
+  const start = createProgram(process).commands.find((one) => one.name() === "start");
+  const options = start?.options.flatMap(({ long, hidden }) => (hidden ? [] : [long?.slice(2)])) ?? [];
+  expect(options.toSorted()).toEqual([...values.keys()].toSorted());
+  const configured = async () => {
+    const { findings } = JSON.parse((await tryCli(["doctor", "--json"])).stdout);
+    return findings.find(({ check }: { check: string }) => check === "configuration").found;
+  };
+  const shown = (sourceOf: (name: string) => string) =>
+    options.map((name = "") => {
+      const [value, as = value] = values.get(name) ?? [];
+      return `--${name} is ${as} (${sourceOf(name)})`;
+    });
+  const file = "routing-sandbox.config.json";
+  const content = Object.fromEntries([...values].map(([name, [value]]) => [name, value]));
+  await writeFile(file, JSON.stringify(content));
+  expect(await configured()).toBe(shown(() => file).join(", "));
+  const variableOf = (name: string) => `ROUTING_SANDBOX_${name.replaceAll("-", "_").toUpperCase()}`;
+  for (const [name, [value]] of values) process.env[variableOf(name)] = value;
+  expect(await configured()).toBe(shown(variableOf).join(", "));
+});
+
 test("every option of start, exec and pool has a variable of its own", () => {
   const { commands } = createProgram(process);
   for (const name of ["start", "exec", "pool"]) {
