@@ -110,7 +110,7 @@ function fieldsInFlags({ message, errors }: ControlRefusedError, named: string):
     const [field = ""] = pointer.split("/").filter((part) => part !== "" && part !== "match");
     return { flag: flagOf(field) ?? `--${field}`, detail };
   });
-  const isUnknown = ({ detail }: { detail: string }) => detail.includes("is not a field");
+  const isUnknown = ({ detail }: { detail: string }) => detail.startsWith("is not a field");
   const unknown = flagged.filter(isUnknown).map(({ flag }) => flag);
   const leaveOut = `${named} takes no ${orList(unknown)}. Leave ${unknown.length === 1 ? "it" : "them"} out.`;
   const wrong = flagged.filter((error) => !isUnknown(error)).map(({ flag, detail }) => `${flag} ${detail}.`);
