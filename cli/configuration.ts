@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, type Option } from "commander";
-import { codeOf, messageOf } from "../protocol/coded-error.ts";
+import { messageOf } from "../protocol/coded-error.ts";
 import { flaggedOptions } from "../sandbox/options/options.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
 import { readInput } from "../server/lib/file-kind.ts";
@@ -114,10 +114,14 @@ async function readConfig(known: readonly Option[]): Promise<{ values: Map<strin
     ),
     ...flaggedOptions.map(({ name, flag }) => [name, flag.replace(/^--| .*/g, "")] as const),
   ]);
+  const names = new Map<string, string>();
   for (const [key, value] of flatten(await readObject(file))) {
     const flag = flags.get(key);
     if (flag === undefined)
       throw new Error(`${file} has no option ${key}. ${remedyFor(key, [...flags.keys()])}.`);
+    if (names.has(flag))
+      throw new Error(`${file} sets --${flag} as ${names.get(flag)} and as ${key}. Leave out one of them.`);
+    names.set(flag, key);
     values.set(flag, value);
   }
   return { values, file };
@@ -152,12 +156,13 @@ async function readObject(file: string): Promise<object> {
   let content: unknown;
   try {
     const { parse } = await import("yaml");
-    content = file.endsWith(".json")
-      ? JSON.parse(bytes.toString())
-      : parse(bytes.toString(), { maxAliasCount: 100 });
+    const text = bytes.toString();
+    if (file.endsWith(".json")) JSON.parse(text);
+    // JSON too, of which JSON.parse takes a key twice.
+    content = parse(text, { maxAliasCount: 100 });
   } catch (cause) {
-    const [reason = ""] = messageOf(cause).split("\n");
-    throw new Error(`${file} cannot be read: ${codeOf(cause) ?? reason}. Correct it, or delete it.`, {
+    const [reason = ""] = messageOf(cause).split(/:?\n/);
+    throw new Error(`${file} cannot be read: ${reason}. Correct it, or delete it.`, {
       cause,
     });
   }
@@ -169,7 +174,7 @@ async function readObject(file: string): Promise<object> {
 /** Returns the values of an object by their paths, such as `ports.api`. */
 function flatten(content: object, path = ""): [string, unknown][] {
   return Object.entries(content).flatMap(([key, value]): [string, unknown][] =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
       ? flatten(value, `${path}${key}.`)
       : [[path + key, value]],
   );

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { type Duration, toSeconds } from "../sandbox/chain/clock/duration.ts";
 import type { FlaggedOption } from "../sandbox/lib/option-schemas.ts";
+import { mostGasBudgetWei } from "../sandbox/options/defaults.ts";
 import { checkOptions, flaggedOptions, type SandboxOptions } from "../sandbox/options/options.ts";
 
 /** The options that {@link dataDirectoryOption} and {@link jsonOption} give to a command. */
@@ -114,8 +115,7 @@ export function sandboxOption(name: string, description?: string): Option {
   if (found === undefined) throw new Error(`The option ${name} has no flag.`);
   const option = flaggedOption(found);
   option.description = description ?? option.description;
-  // The sandbox says what is wrong with a number of confirmations.
-  return name === "confirmations" ? option.argParser(wholeNumber()) : option;
+  return option;
 }
 
 /** Returns the option of the command line for a field with a flag: choices, ranges and defaults are those of its schema. */
@@ -124,7 +124,7 @@ export function flaggedOption(flagged: FlaggedOption): Option {
   const option = new Option(flag, description).default(undefined, byDefault);
   if (schema instanceof z.ZodEnum) return option.choices(schema.options.map(String));
   if (schema instanceof z.ZodNumber)
-    return option.argParser(wholeNumber(schema.minValue ?? 0, Math.min(schema.maxValue ?? most, most)));
+    return option.argParser(wholeNumber(schema.minValue ?? 0, schema.maxValue ?? undefined));
   if (schema instanceof z.ZodBigInt) return option.argParser(wei);
   if (schema instanceof z.ZodRecord) return option.argParser(header);
   if (!(schema instanceof z.ZodArray) || option.variadic) return option;
@@ -147,7 +147,8 @@ function header(text: string, others: { [name: string]: string } = {}): { [name:
 }
 
 function wei(text: string): bigint {
-  if (!/^\d{1,40}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of wei.");
+  if (!/^\d{1,78}$/.test(text) || BigInt(text) > mostGasBudgetWei)
+    throw new InvalidArgumentError("It must be a whole number of wei from 0 to 2^256 - 1.");
   return BigInt(text);
 }
 
@@ -176,28 +177,31 @@ function setAt(target: object, [key = "", ...rest]: readonly string[], value: un
   Reflect.set(target, key, rest.length === 0 ? value : inner);
 }
 
-/** The largest number of the command line. */
-const most = 999_999_999;
-
 /**
  * Reads an option or an argument that is a whole number.
  *
  * @returns what throws an InvalidArgumentError, which commander shows with the option's name, for any other text.
  */
-export function wholeNumber(least = 0, largest = most): (text: string) => number {
+export function wholeNumber(least = 0, largest = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const number = Number(text);
-    if (!/^\d{1,9}$/.test(text) || number < least || number > largest)
+    if (!/^\d+$/.test(text) || number < least || number > largest)
       throw new InvalidArgumentError(`It must be a whole number from ${least} to ${largest}.`);
     return number;
   };
 }
 
-/** `--timeout <duration>`: how long a command waits, in seconds. */
-export function timeoutOption(description: string): Option {
+/** The longest `--timeout`, in days: a timer of Node has at most 2^31 - 1 milliseconds. */
+const mostDays = 24;
+
+/** `--timeout <duration>`: how long a command waits, in seconds; `least` is the shortest one. */
+export function timeoutOption(description: string, least = 0): Option {
   return new Option("--timeout <duration>", description).default(30, "30s").argParser((text) => {
     if (/^\d+$/.test(text)) throw new InvalidArgumentError(`It has no unit. Use ${text}s.`);
-    return seconds(text);
+    const length = seconds(text);
+    if (length < least || length > toSeconds({ days: mostDays }))
+      throw new InvalidArgumentError(`It must be a duration from ${least}s to ${mostDays}d.`);
+    return length;
   });
 }
 

@@ -54,7 +54,7 @@ export function checkClientCommand(terminal: Terminal): Command {
         wholeNumber(1, mostJobs),
       ),
     )
-    .addOption(timeoutOption("the longest time that one run of the command may take"))
+    .addOption(timeoutOption("the longest time that one run of the command may take", 1))
     .option("--strict", "fail also if the command stops without doing anything twice")
     .option(
       "--given <state>",

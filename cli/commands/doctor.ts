@@ -67,9 +67,9 @@ async function examineConfiguration(doctor: Command): Promise<Finding> {
   return healthy("configuration", shown.join(", ") || "Every option has its default.");
 }
 
-/** A database's URL may have a password. */
+/** A database's URL may have a password, and a node's URL a provider's key. */
 function showValue(flag: string, value: unknown): string {
-  if (flag === "--store") return "set";
+  if (flag === "--store" || flag === "--rpc-url") return "set";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 

@@ -24,9 +24,8 @@ import {
 } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
 
-const mostTimes = 999_999;
 const defaultTimes = `${faultDefaults.count}; always for node-down`;
-const positive = wholeNumber(1, mostTimes);
+const positive = wholeNumber(1);
 const every = (valuesOf: (layer: (typeof faultLayers)[number]) => string[]) => [
   ...new Set(faultLayers.flatMap(valuesOf)),
 ];
@@ -111,7 +110,7 @@ function fieldsInFlags({ message, errors }: ControlRefusedError, named: string):
     const [field = ""] = pointer.split("/").filter((part) => part !== "" && part !== "match");
     return { flag: flagOf(field) ?? `--${field}`, detail };
   });
-  const isUnknown = ({ detail }: { detail: string }) => detail.includes("is not a field");
+  const isUnknown = ({ detail }: { detail: string }) => detail.startsWith("is not a field");
   const unknown = flagged.filter(isUnknown).map(({ flag }) => flag);
   const leaveOut = `${named} takes no ${orList(unknown)}. Leave ${unknown.length === 1 ? "it" : "them"} out.`;
   const wrong = flagged.filter((error) => !isUnknown(error)).map(({ flag, detail }) => `${flag} ${detail}.`);
@@ -147,6 +146,8 @@ function times(text: string): number | "always" {
   try {
     return positive(text);
   } catch {
-    throw new InvalidArgumentError(`It must be always, or a whole number from 1 to ${mostTimes}.`);
+    throw new InvalidArgumentError(
+      `It must be always, or a whole number from 1 to ${Number.MAX_SAFE_INTEGER}.`,
+    );
   }
 }

@@ -43,7 +43,7 @@ export function listenCommand(terminal: Terminal): Command {
     .option(
       "--delay <milliseconds>",
       "for a failing delivery, wait this long and then respond as usual, instead of responding with --status; the delivery fails only if the sandbox's deliveryTimeoutMs is shorter",
-      wholeNumber(),
+      wholeNumber(0, faultLimits.delayMs),
     )
     .option("--drop", "for a failing delivery, drop the connection instead of responding")
     .addOption(jsonOption("print one JSON object per line"))

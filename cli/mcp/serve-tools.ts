@@ -1,7 +1,4 @@
-import { once } from "node:events";
-import { Readable, Writable } from "node:stream";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { orList } from "../../server/lib/wording.ts";
@@ -9,13 +6,14 @@ import { describeFailure } from "../describe-failure.ts";
 import { ControlRefusedError } from "../running/call-control.ts";
 import { interruption, type Terminal } from "../terminal.ts";
 import { controlTools } from "./control-tools.ts";
+import { LineTransport } from "./line-transport.ts";
 import { otherTools } from "./other-tools.ts";
 import type { Arguments, Tool } from "./tool.ts";
 
 const instructions =
   "These tools control a local sandbox for stablecoin commerce; the money is test money. `given` creates a merchant or a purchase in any state, `request` sends a request to the routing API, `explain` says why a transaction is refused, and `documentation` finds how something works. Take a `snapshot` before you try something, and `restore` it afterwards.";
 
-/** Serves the tools over standard input and output, until the input ends or a signal comes. */
+/** Serves the tools over standard input and output, until the input ends or a signal comes. Calls in progress get their responses. */
 export async function serveTools(terminal: Terminal, dataDirectory: string, version: string): Promise<void> {
   const tools = [...controlTools(dataDirectory), ...otherTools(dataDirectory)];
   const server = new Server(
@@ -29,16 +27,10 @@ export async function serveTools(terminal: Terminal, dataDirectory: string, vers
     CallToolRequestSchema,
     async ({ params: { name, arguments: given = {} } }) => await callTool(tools, name, given),
   );
-  const input = new Readable().wrap(terminal.stdin);
-  const output = new Writable({
-    write(chunk, _encoding, done) {
-      terminal.stdout.write(String(chunk));
-      done();
-    },
-  });
-  const ended = once(input, "end");
-  await server.connect(new StdioServerTransport(input, output));
-  await Promise.race([ended, interruption(terminal)]);
+  const transport = new LineTransport(terminal);
+  await server.connect(transport);
+  await Promise.race([transport.ended, interruption(terminal)]);
+  await transport.finish();
   await server.close();
 }
 

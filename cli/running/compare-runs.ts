@@ -64,10 +64,18 @@ export function describeDifference(first: RecordedRun, other: RecordedRun, numbe
   if (first.digest === other.digest) return null;
   const length = Math.max(first.steps.length, other.steps.length);
   for (let index = 0; index < length; index += 1) {
-    const difference = compareSteps(first.steps[index], other.steps[index], number);
+    const [before, after] = [first.steps[index], other.steps[index]];
+    const isMissing = before !== undefined && !hasStep(other, before) && hasStep(first, after);
+    const isNew = after !== undefined && !hasStep(first, after) && hasStep(other, before);
+    const difference = compareSteps(isNew ? undefined : before, isMissing ? undefined : after, number);
     if (difference !== null) return difference;
   }
   return `Run ${number} has the fingerprint ${other.digest} and run 1 ${first.digest}, with equal requests, transactions and events. Compare what else the command changes: time, mining, faults and contracts.`;
+}
+
+/** Returns whether a run has a step of this name, of the same number. */
+function hasStep({ steps }: RecordedRun, step: RunStep | undefined): boolean {
+  return steps.some(({ name }) => name === step?.name);
 }
 
 function compareSteps(first: RunStep | undefined, other: RunStep | undefined, number: number): string | null {

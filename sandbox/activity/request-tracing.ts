@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
+import type { RefusalForm } from "../../server/http/answers/refusal-form.ts";
 import type { Log } from "../../server/services.ts";
 
 /** The headers of W3C Trace Context that are passed on. */
@@ -39,6 +40,12 @@ export class RequestTracing {
       const id = () => Reflect.get(Object(Reflect.get(response, "locals")), "requestId");
       this.#current.run({ trace: readTrace(request.headers), id }, handler, request, response);
     };
+  }
+
+  /** Wraps the refusals of requests that do not reach the API: reads the trace of each. */
+  refusals(form: RefusalForm): RefusalForm {
+    return (problem, asked) =>
+      this.#current.run({ trace: readTrace(asked.headers), id: () => undefined }, form, problem, asked);
   }
 
   /** Returns a log whose lines name the request that they belong to. */

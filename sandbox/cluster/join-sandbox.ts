@@ -115,7 +115,7 @@ async function openJoined(
     handle: tracing.guard(
       createApp(services, operations, discoveryResources(services, operations), apiPages),
     ),
-    refusals: problemRefusals(services),
+    refusals: tracing.refusals(problemRefusals(services)),
   });
   deadline.signal.throwIfAborted();
   const parts = opened.move();

@@ -35,7 +35,7 @@ export function openHosts(
   opened: ClosingStack,
 ): Pick<Explorer, "makeTrace"> {
   const { services, receiver, recorder, watch } = sandbox;
-  const refusals = problemRefusals(services);
+  const refusals = watch.tracing.refusals(problemRefusals(services));
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
   listeners.api.serve({
     handle: watch.tracing.guard(watch.requests.guard(receiver.guard(recorder.guard(api)))),

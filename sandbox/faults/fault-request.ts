@@ -335,7 +335,8 @@ function inOptions({ pointer, code, detail }: FieldError, value: unknown): strin
   const named: unknown = Reflect.get(Object(value), "intent");
   if (pointer === "/intent") return `There is no fault ${showValue(named)}. Use ${names}.`;
   const option = pointer.slice(1).replaceAll("/", ".");
-  if (code !== "unknown_field") return `The option ${option} ${detail.replace("; send ", "; pass ")}.`;
+  if (code !== "unknown_field")
+    return `The option ${option} ${detail.replace(/^is missing; send /, "is missing; pass ")}.`;
   const [, known = "leave it out"] = detail.split("; ");
   return `${named === undefined ? "A fault" : `The fault ${named}`} has no option ${option}; ${known.replace("use intent, ", "use ")}${known.endsWith("?") ? "" : "."}`;
 }

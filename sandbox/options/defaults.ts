@@ -17,6 +17,9 @@ export const longestSeed = 200;
 /** The gas budget of each program by default, in wei. */
 export const defaultGasBudgetWei = 10n ** 18n;
 
+/** The largest gas budget, in wei: a uint256. */
+export const mostGasBudgetWei = 2n ** 256n - 1n;
+
 /** The required confirmations in a file. */
 export const confirmationsSchema = z.int().min(1).max(mostConfirmations);
 

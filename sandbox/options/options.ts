@@ -31,6 +31,7 @@ import {
   defaultStartTimeoutMs,
   longestSeed,
   mostConfirmations,
+  mostGasBudgetWei,
   mostStartTimeoutMs,
 } from "./defaults.ts";
 import type { AccountOption, ProgramOption } from "./programs.ts";
@@ -225,8 +226,8 @@ function flag() {
 }
 
 function wei() {
-  const name = "a bigint of wei from 0, such as 10n ** 18n";
-  return z.bigint(must(name)).min(0n, must(name)).meta({ title: name });
+  const name = "a bigint of wei from 0 to 2n ** 256n - 1n, such as 10n ** 18n";
+  return z.bigint(must(name)).min(0n, must(name)).max(mostGasBudgetWei, must(name)).meta({ title: name });
 }
 
 const partName = "an object with name, schema, capture and restore";

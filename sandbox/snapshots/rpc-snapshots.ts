@@ -42,6 +42,14 @@ export class RpcSnapshots {
     return isReverted;
   }
 
+  /** Returns the block of each snapshot that can still be restored, by its id, as the `snapshots` of `anvil_metadata`. */
+  list(): { [id: Hex]: [number: number, hash: Hex] } {
+    this.#forgetStale();
+    return Object.fromEntries(
+      [...this.#held].map(([id, { block }]) => [numberToHex(id), [Number(block.number), block.hash]]),
+    );
+  }
+
   /** Forgets the snapshots that an earlier restore has made stale. */
   #forgetStale(): void {
     for (const [id, { isStale }] of this.#held) if (isStale()) this.#held.delete(id);

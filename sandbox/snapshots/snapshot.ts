@@ -45,6 +45,8 @@ export interface HeldSnapshot extends Snapshot {
 
 /** A snapshot that its first restore uses up, so that the node keeps no copy of its state for it. */
 export interface OneTimeSnapshot extends Pick<HeldSnapshot, "isStale"> {
+  /** The newest block of this state. */
+  readonly block: { readonly number: bigint; readonly hash: Hex };
   /** Restores this state, and returns false when it is no longer there. @throws SandboxError snapshot_timeout, sandbox_shared, part_failed */
   restoreOnce(): Promise<boolean>;
 }
@@ -106,7 +108,8 @@ export class Snapshots {
   async takeOnce(): Promise<OneTimeSnapshot> {
     const state = await this.#take();
     return {
-      isStale: () => !this.#valid.has(state),
+      block: state.block,
+      isStale: () => !this.#valid.has(state) || !state.isHeld,
       restoreOnce: async () => {
         try {
           await this.#restore(state, { keeps: false });

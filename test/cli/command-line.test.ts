@@ -216,10 +216,6 @@ test.for<[command: string, message: string]>([
   ["join", "error: required option '--store <url>' not specified\nRun with --help to list the options."],
   ["check-contract --artefact x.json", "error: unknown option '--artefact'\n(Did you mean --artifact?)"],
   [
-    "start --data-dir FOLDER/new --confirmations 0",
-    "--confirmations must be a whole number from 1 to 1000, not 0.\n",
-  ],
-  [
     "start --data-dir FOLDER/new --from FOLDER/none --store postgres://127.0.0.1/unused",
     "A snapshot file cannot be loaded into a database. Leave out --store or --from.\n",
   ],

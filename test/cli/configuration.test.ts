@@ -73,12 +73,34 @@ test.each([
 
 test.each([
   ['{ "sede": "x" }', "routing-sandbox.config.json has no option sede. Use seed"],
+  ['{ "sede": {} }', "routing-sandbox.config.json has no option sede. Use seed"],
+  ['{ "confirmations": {} }', "--confirmations must be a whole number from 1 to 1000, not "],
   ["[]", "routing-sandbox.config.json is not an object of options."],
   ["{", "routing-sandbox.config.json cannot be read:"],
+  ['{ "seed": "x", }', "routing-sandbox.config.json cannot be read:"],
+  [
+    '{ "seed": "x", "seed": "x" }',
+    "cannot be read: Map keys must be unique at line 1, column 16. Correct it",
+  ],
+  [
+    '{ "api-port": 0, "apiPort": 0 }',
+    "routing-sandbox.config.json sets --api-port as api-port and as apiPort. Leave out one of them.",
+  ],
+  ['{ "ports": { "api": 0 }, "api-port": 0 }', "sets --api-port as ports.api and as api-port."],
+  ['{ "ports": { "api": 0 }, "ports.api": 0 }', "sets --api-port as ports.api and as ports.api."],
+  ['{ "dataDir": "a", "dataDirectory": "a" }', "sets --data-dir as dataDir and as dataDirectory."],
+  ['{ "allowHosts": ["a"], "allow-host": ["b"] }', "sets --allow-host as allowHosts and as allow-host."],
   ['{ "confirmations": 0.5 }', "confirmations in routing-sandbox.config.json is 0.5."],
 ])("a config file with %s is refused", async (content, complaint) => {
   await writeFile("routing-sandbox.config.json", content);
   expect((await tryCli(["start", "--data-dir", join(folder, "s")])).stderr).toContain(complaint);
+});
+
+test("a YAML file with two names of an option is refused, too, and by every command that reads one of its options", async () => {
+  await writeFile("routing-sandbox.config.yaml", "startTimeoutMs: 5\nstart-timeout: 5\n");
+  const complaint = "sets --start-timeout as startTimeoutMs and as start-timeout. Leave out one of them.\n";
+  for (const command of [["start"], ["pool"], ["doctor"], ["status"], ["exec", "--", "true"]])
+    expect((await tryCli(command)).stderr).toBe(`routing-sandbox.config.yaml ${complaint}`);
 });
 
 test("two config files are refused", async () => {
@@ -105,6 +127,67 @@ test("doctor shows each value that is not a default, and where it came from", as
   expect(found).toBe(
     "--data-dir is named (--data-dir), --seed is file (routing-sandbox.config.json), --confirmations is 3 (ROUTING_SANDBOX_CONFIRMATIONS)",
   );
+});
+
+/** A value of each option of start that is not its default, and how doctor shows it if not as it is. */
+const values = new Map<string, readonly [value: string, shown?: string]>([
+  ["data-dir", ["kept"]],
+  ["seed", ["checkout"]],
+  ["mode", ["deterministic"]],
+  ["listen", ["0.0.0.0"]],
+  ["allow-host", ["shop,shop:9000", '["shop","shop:9000"]']],
+  ["allow-origin", ["https://shop.example", '["https://shop.example"]']],
+  ["confirmations", ["3"]],
+  ["program", ["prg_books=Books,prg_x", '[{"id":"prg_books","name":"Books"},"prg_x"]']],
+  ["account", ["acct_w=prg_x", '[{"id":"acct_w","program":"prg_x"}]']],
+  ["registrar", ["out/Mine.json"]],
+  ["registrar-arguments", ["[1]"]],
+  ["registrar-proxy", ["uups"]],
+  ["registrar-initialize", ["init()"]],
+  ["gas-budget", ["123456789012345678901"]],
+  ["receiver-url", ["http://127.0.0.1:9/hook"]],
+  ["auto-deliver", ["1", "true"]],
+  ["store", ["postgres://user:secret@host/shop", "set"]],
+  ["fresh", ["true"]],
+  ["from", ["paid.snapshot"]],
+  ["start-timeout", ["5000"]],
+  ["api-port", ["5020"]],
+  ["docs-port", ["5021"]],
+  ["control-port", ["5022"]],
+  ["rpc-port", ["5023"]],
+  ["log-level", ["info"]],
+  ["log-format", ["text"]],
+  ["rpc-url", ["https://sepolia.example/secret", "set"]],
+  ["keys", ["other.json"]],
+  ["deployment", ["other-deployment.json"]],
+  ["allow-chain-id", ["1313161555"]],
+  ["public-rpc-url", ["https://sepolia.example/public"]],
+  ["watch", ["false"]],
+  ["detach", ["0", "false"]],
+  ["log-file", ["sandbox.log"]],
+  ["json", ["true"]],
+]);
+
+test("doctor shows the value and the source of every option of start, and no password or key of a URL", async () => {
+  const start = createProgram(process).commands.find((one) => one.name() === "start");
+  const options = start?.options.flatMap(({ long, hidden }) => (hidden ? [] : [long?.slice(2)])) ?? [];
+  expect(options.toSorted()).toEqual([...values.keys()].toSorted());
+  const configured = async () => {
+    const { findings } = JSON.parse((await tryCli(["doctor", "--json"])).stdout);
+    return findings.find(({ check }: { check: string }) => check === "configuration").found;
+  };
+  const shown = (sourceOf: (name: string) => string) =>
+    options.map((name = "") => {
+      const [value, as = value] = values.get(name) ?? [];
+      return `--${name} is ${as} (${sourceOf(name)})`;
+    });
+  const file = "routing-sandbox.config.json";
+  const content = Object.fromEntries([...values].map(([name, [value]]) => [name, value]));
+  await writeFile(file, JSON.stringify(content));
+  expect(await configured()).toBe(shown(() => file).join(", "));
+  const variableOf = (name: string) => `ROUTING_SANDBOX_${name.replaceAll("-", "_").toUpperCase()}`;
+  for (const [name, [value]] of values) process.env[variableOf(name)] = value;
+  expect(await configured()).toBe(shown(variableOf).join(", "));
 });
 
 test("every option of start, exec and pool has a variable of its own", () => {

@@ -50,7 +50,7 @@ export interface FrontedChain {
   /** The filters that the chain has. */
   filters: Filters;
   /** Snapshots of the whole sandbox. @throws SandboxError */
-  snapshots: { take: () => Promise<Hex>; revert: (id: bigint) => Promise<boolean> };
+  snapshots: { take: () => Promise<Hex>; revert: (id: bigint) => Promise<boolean>; list: () => object };
   /** Reads how many seconds apart blocks are made; null when they are not made by interval. */
   interval: () => Promise<number | null>;
   /** Makes a call that mines, when no block is being made. @throws StoreUnavailableError when its blocks cannot be kept. */
@@ -141,6 +141,8 @@ export class RequestAnswerer {
       case "ask_alone":
         this.#noteFilter(first);
         return await this.#askAlone(first, caller);
+      case "metadata":
+        return this.#withOwnSnapshots(id, await this.#askAlone(first, caller));
       case "filter":
         return await this.#makeFilter(first, caller);
       case "send":
@@ -199,6 +201,13 @@ export class RequestAnswerer {
     };
     // Other callers must not wait for the block that such a call waits for.
     return await (awaitsBlock(call) ? ask() : this.#large.runExclusive(ask));
+  }
+
+  /** Anvil has a snapshot for every one of the sandbox, also for those of an earlier test. */
+  #withOwnSnapshots(id: RpcId, answer: RpcResponse): RpcResponse {
+    const { result } = JSON.parse(answer.toString());
+    if (result === undefined) return answer;
+    return writeResult(id, { ...result, snapshots: this.#chain.snapshots.list() });
   }
 
   #noteFilter({ method, plan }: PlannedCall): void {
@@ -425,7 +434,7 @@ export function silence(request: RpcRequest, { message }: ChainSilentError): rea
 type RpcResponse = Buffer;
 
 /** Writes the response to a call that has succeeded. */
-function writeResult(id: RpcId, result: string | number | boolean | null): RpcResponse {
+function writeResult(id: RpcId, result: string | number | boolean | object | null): RpcResponse {
   return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result }));
 }
 

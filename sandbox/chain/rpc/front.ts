@@ -204,7 +204,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
 }
 
 /** The known fields of a handshake that is not valid. */
-const unread = { method: null, path: "/" };
+const unread = { method: null, path: "/", headers: {} };
 
 /** Answers what the port refuses as JSON-RPC clients read it: an invalid request, with the HTTP status. */
 export const rpcRefusal: RefusalForm = ({ status, message, headers }) =>

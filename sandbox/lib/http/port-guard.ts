@@ -55,11 +55,9 @@ export class PortGuard {
     this.#hosts = hosts;
     this.#pages = pages;
     this.#shared = shared;
-    const refusals = startingRefusals(hosts.port, docsUrl);
     this.#host = {
-      handle: ({ url = "/", method = null }, response) =>
-        answerAndClose(response, refusals(starting, { method, path: url.split("?")[0] ?? "/" })),
-      refusals,
+      handle: (request, response) => answerAndClose(response, this.#form(starting, request)),
+      refusals: startingRefusals(hosts.port, docsUrl),
     };
     const answer: RequestListener = (request, response) => this.#answer(request, response);
     server.on("request", answer);
@@ -131,7 +129,7 @@ export class PortGuard {
   #form(problem: Problem, request: IncomingMessage | null) {
     const form = this.#host.refusals ?? plainRefusal;
     const [path = "/"] = request === null ? [] : pathOf(request).split("?");
-    return form(problem, { method: request?.method ?? null, path });
+    return form(problem, { method: request?.method ?? null, path, headers: request?.headers ?? {} });
   }
 
   #refuseTunnel(request: IncomingMessage, socket: Duplex): void {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";
 import { redact } from "../redact.ts";
@@ -7,9 +8,12 @@ import { type Answer, problemAnswer } from "./answer.ts";
 /**
  * A function that answers for a host a request that is refused before the host sees it.
  *
- * @param asked - what is known of the request; of bytes that are none, no method and the path `/`.
+ * @param asked - what is known of the request; of bytes that are none, no method, the path `/` and no headers.
  */
-export type RefusalForm = (problem: Problem, asked: { method: string | null; path: string }) => Answer;
+export type RefusalForm = (
+  problem: Problem,
+  asked: { method: string | null; path: string; headers: IncomingHttpHeaders },
+) => Answer;
 
 /** Answers as the API answers its own refusals: with a code, a page that explains it and a request id, which the log names. */
 export function problemRefusals(services: Services): RefusalForm {

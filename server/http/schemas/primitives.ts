@@ -50,16 +50,37 @@ function decimalsUpTo(largest: bigint): string {
   return `^(0|[1-9]\\d{0,${digits.length - 2}}|${endingAt(0)})$`;
 }
 
+/** A number with its unit, as in `$25`, `25 USDC` and `USDC 25.00`. */
+const withUnit = /^(?:\$|USDC?)\s*(?<after>\S+)$|^(?<before>[\d.,]+)\s*USDC?$/i;
+
+/** Numbers with a point or a comma before the fraction. A comma before three digits may also stand between thousands, as in `25,000`. */
+const decimals = [
+  /^(?<whole>0|[1-9]\d*)(?:\.(?<fraction>\d+))?$/,
+  /^(?<whole>[1-9]\d{0,2}(?:,\d{3})+)\.(?<fraction>\d+)$/,
+  /^(?<whole>[1-9]\d{0,2}(?:\.\d{3})+),(?<fraction>\d+)$/,
+  /^(?<whole>0|[1-9]\d*),(?<fraction>(?!\d{3}$)\d+)$/,
+];
+
 /**
- * Says what to send for an amount of USDC with a point; undefined for another text.
+ * Says what to send for an amount that was written otherwise than in base units; undefined where its meaning is not certain.
  *
  * @example asBaseUnits("25.00") // 'send "25000000" for 25.00 USDC'
  */
 export function asBaseUnits(input: unknown): string | undefined {
-  const { whole, fraction } = /^(?<whole>0|[1-9]\d*)\.(?<fraction>\d+?)0*$/.exec(String(input))?.groups ?? {};
-  if (whole === undefined || fraction === undefined || fraction.length > usdcDecimals) return undefined;
-  const units = BigInt(whole + fraction.padEnd(usdcDecimals, "0"));
-  return `send "${units}" for ${whole}.${fraction.padEnd(2, "0")} USDC`;
+  const text = String(input).trim();
+  const { after, before } = withUnit.exec(text)?.groups ?? {};
+  const named = after ?? before;
+  const number = decimals.map((pattern) => pattern.exec(named ?? text)?.groups).find(Boolean);
+  const digits = number?.["whole"]?.replaceAll(/[.,]/g, "");
+  if (digits === undefined) return undefined;
+  const fraction = number?.["fraction"]?.replace(/0+$/, "");
+  if (named === undefined && fraction === undefined)
+    return typeof input === "string" && text !== input && isAmount(text)
+      ? `send "${text}", without spaces`
+      : undefined;
+  const units = `${BigInt(digits + (fraction ?? "").padEnd(usdcDecimals, "0"))}`;
+  if ((fraction ?? "").length > usdcDecimals || !isAmount(units) || units === "0") return undefined;
+  return `send "${units}" for ${digits}.${(fraction ?? "").padEnd(2, "0")} USDC`;
 }
 
 function amountText() {

@@ -51,10 +51,10 @@ describe("a sandbox in the background", () => {
 
   test("that cannot start leaves nothing, and its error is printed", { tags: "thorough" }, async () => {
     const folder = await temporaryFolder();
-    const { code, stderr } = await runIn(folder, "start", "--detach", "--confirmations", "0", ...anyPorts);
+    const { code, stderr } = await runIn(folder, "start", "--detach", "--listen", "nowhere", ...anyPorts);
     expect([code, stderr.trim().split("\n").at(-1)]).toEqual([
       1,
-      "--confirmations must be a whole number from 1 to 1000, not 0.",
+      '--listen must be an IP address, such as "0.0.0.0", not "nowhere".',
     ]);
     expect(await readdir(folder)).toEqual([]);
   });

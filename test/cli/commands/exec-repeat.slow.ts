@@ -82,6 +82,25 @@ test.each([
   },
 );
 
+test.each([
+  ["first", "which it does not have"],
+  ["second", "which run 1 does not have"],
+])("a request that only the %s run sends is named, and not the event behind it", async (run, how) => {
+  const program = `
+    const { existsSync, writeFileSync } = await import("node:fs");
+    const file = process.env.ROUTING_SANDBOX_FILE + ".ran";
+    await give({ merchant: { state: "pending" } });
+    if (existsSync(file) === ${run === "second"}) await give({ merchant: { state: "pending", wallet: "stranger" } });
+    writeFileSync(file, "");`;
+  const { code, stderr } = await repeat(2, ...node(program));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    new RegExp(
+      String.raw`^Run 2 differs from run 1 first in request \d+, POST .* \(createMerchant\), ${how}\.\n$`,
+    ),
+  );
+});
+
 test.skipIf(spawnSync("python3", ["--version"]).status !== 0)(
   "with the order of a set, which Python changes in each run, exec names the first request whose order differs",
   async () => {

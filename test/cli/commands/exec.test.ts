@@ -88,7 +88,7 @@ describe("exec", () => {
       [join(folder, "plain"), 126, `${join(folder, "plain")} cannot be executed: `],
       [join(folder, "folder"), 126, `${join(folder, "folder")} cannot be executed: `],
     ] as const) {
-      const ended = await tryCli(["exec", "--confirmations", "0", "--", name]);
+      const ended = await tryCli(["exec", "--listen", "nowhere", "--", name]);
       expect(ended, name).toEqual({ code, stdout: "", stderr: expect.stringContaining(message) });
     }
   });

@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -7,6 +10,7 @@ import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { cli, startInFolder } from "../program.ts";
+import { tryCli } from "../run-cli.ts";
 
 let sandbox: Sandbox;
 let folder: string;
@@ -37,7 +41,7 @@ async function callOn(agent: Client, name: string, given: { [argument: string]: 
   const { isError = false, content } = CallToolResultSchema.parse(
     await agent.callTool({ name, arguments: given }),
   );
-  return { isError, texts: textContent.parse(content).map(({ text }) => text) };
+  return { isError, texts: textContent.parse(content).map((one) => one.text) };
 }
 
 /** The result of a tool, as JSON. */
@@ -183,4 +187,96 @@ test("without a sandbox, every tool says how to start one", async () => {
     true,
     expect.stringMatching(/^No sandbox runs in .*\. Start one with /),
   ]);
+});
+
+/** Every response to the lines of an agent, which then closes its standard input. */
+async function respond(...lines: string[]) {
+  const { code, stdout, stderr } = await tryCli(["mcp", "--data-dir", folder], lines.join("\n"));
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+const request = (id: unknown, method: unknown, params?: object) =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+
+test.each<[code: number, id: number | string | null, line: string, message: RegExp]>([
+  [-32700, null, "nonsense", /^The line is not valid JSON\. Send /],
+  [-32700, null, '{"jsonrpc":"2.0","id":1,"meth', /not valid JSON/],
+  [-32600, null, "{}", /^The message is no JSON-RPC 2\.0 request\. Send /],
+  [-32600, null, "5", /no JSON-RPC/],
+  [-32600, null, "null", /no JSON-RPC/],
+  [-32600, null, '"text"', /no JSON-RPC/],
+  [-32600, null, "[]", /^A line has one message, not an array of them\. Send /],
+  [-32600, null, `[${request(1, "ping")}]`, /array/],
+  [-32600, 1, '{"id":1,"method":"ping"}', /no JSON-RPC/],
+  [-32600, "a", '{"jsonrpc":"1.0","id":"a","method":"ping"}', /no JSON-RPC/],
+  [-32600, 1, request(1, 5), /no JSON-RPC/],
+  [-32600, null, request(null, "ping"), /no JSON-RPC/],
+  [-32600, null, request(1.5, "ping"), /no JSON-RPC/],
+  [-32600, 1, request(1, "ping", [1]), /no JSON-RPC/],
+  [-32600, 1, '{"jsonrpc":"2.0","id":1,"method":"ping","extra":1}', /no JSON-RPC/],
+  [-32600, null, '{"jsonrpc":"2.0","id":1,"result":5}', /no JSON-RPC/],
+  [-32601, 1, request(1, "nope"), /^Method not found$/],
+  [-32602, 1, request(1, "tools/call"), /^\/params is missing\b/],
+  [-32602, 1, request(1, "tools/call", { name: 5 }), /^\/params\/name /],
+  [-32602, 1, request(1, "tools/call", { name: "status", arguments: [] }), /^\/params\/arguments /],
+  [-32602, 1, request(1, "tools/list", { cursor: 5 }), /^\/params\/cursor /],
+  [-32602, 1, request(1, "initialize", {}), /^\/params\/protocolVersion is missing\b/],
+  [-32700, null, "x".repeat(10 * 2 ** 20 + 1), /^The line has more than 10485760 characters\.$/],
+])(
+  "a line is answered with the error %i to the request %j, and the next one as usual",
+  async (code, id, line, message) => {
+    const [error, pong, ...others] = await respond(line, "", request(2, "ping"));
+    expect(error).toEqual({
+      jsonrpc: "2.0",
+      id,
+      error: { code, message: expect.stringMatching(message) },
+    });
+    expect([pong, others]).toEqual([{ jsonrpc: "2.0", id: 2, result: {} }, []]);
+  },
+);
+
+test("every call that is in progress when the input ends is answered, and so is a last line without an end", async () => {
+  const give = { name: "given", arguments: { merchant: { state: "enrolled", wallet: "stranger" } } };
+  const responses = await respond(
+    request(1, "tools/call", give),
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}',
+    request(2, "tools/call", { name: "status" }),
+    request(2, "tools/call", { name: "status" }),
+    request(3, "tools/call", { name: "status" }),
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}',
+    request("last", "ping"),
+  );
+  expect(responses.map(({ id }) => String(id)).sort()).toEqual(["1", "2", "2", "last"]);
+  expect(responses.find(({ id }) => id === 1).result.content[0].text).toContain('"status":"enrolled"');
+});
+
+test("an input that ends in the middle of a message is answered with a parse error", async () => {
+  const responses = await respond(request(1, "ping"), '{"jsonrpc":"2.0","id":2,"meth');
+  expect(responses).toEqual([
+    { jsonrpc: "2.0", id: null, error: expect.objectContaining({ code: -32700 }) },
+    { jsonrpc: "2.0", id: 1, result: {} },
+  ]);
+});
+
+test("a signal lets the call in progress end, and its response is written", async () => {
+  const { wallets } = sandbox.description;
+  await call("faults", { intent: "slow", operation: "createMerchant", delay_ms: 1_000 });
+  const child = spawn(process.execPath, [cli, "mcp", "--data-dir", folder]);
+  const output = text(child.stdout);
+  const ended = once(child, "exit");
+  const create = {
+    method: "POST",
+    path: "/v1/routing/programs/prg_demo/merchants",
+    idempotency_key: "signal-1",
+    body: { wallet: wallets["other_merchant"]?.address, name: "Corner Books", funding_cap: "1" },
+  };
+  child.stdin.write(`${request(1, "tools/call", { name: "request", arguments: create })}\n`);
+  await expect.poll(async () => await call("faults")).toMatchObject({ data: [{ hits: 1 }] });
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  expect(await output).toContain('\\"status\\":201');
 });

@@ -1,7 +1,15 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
 import { unwrap } from "../../../sandbox/client/api-client.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
+import { startCli } from "../../cli/run-cli.ts";
+import { openReceiver } from "../../kit/external-receiver.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
 
 let sandbox: Sandbox;
 let start: Snapshot;
@@ -80,6 +88,96 @@ test("a later version of traceparent may have more fields, and is passed on as i
   const { event } = await createPurchase({ traceparent: later, tracestate: "x".repeat(513) });
   const headers = await arrivedOf(event);
   expect([headers?.["traceparent"], headers?.["tracestate"]]).toEqual([later, undefined]);
+});
+
+test.each([
+  ["the host evil.example", { host: "evil.example" }, 403],
+  ["an expectation", { expect: "200-ok" }, 417],
+  ["headers that are too large", { "x-long": "x".repeat(20_000) }, 431],
+])(
+  "the log line of a request that is refused for %s has its trace, if it was read",
+  async (_, headers, status) => {
+    const url = `${sandbox.description.urls.api}/v1/routing/capabilities`;
+    const asked = request(url, { headers: { traceparent, ...headers } }).end();
+    const [response] = await once(asked, "response");
+    asked.destroy();
+    expect(response.statusCode).toBe(status);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        request_id: response.headers["x-request-id"],
+        ...(status === 431 ? {} : { traceparent }),
+      }),
+    ]);
+  },
+);
+
+test("each attempt to deliver an event to another server has the trace of the request that caused the event, as has each logged line", async () => {
+  await using receiver = await openReceiver();
+  let failures = 2;
+  receiver.answer = (_, response) => {
+    failures -= 1;
+    response.writeHead(failures >= 0 ? 500 : 204).end();
+  };
+  const options = ["--mode", "deterministic", "--receiver-url", receiver.url, "--auto-deliver"];
+  const logged = ["--log-level", "info", "--log-format", "json"];
+  const ports = ["--api-port", "0", "--docs-port", "0", "--control-port", "0", "--rpc-port", "0", "--json"];
+  const directory = await temporaryFolder();
+  const { stdout, stderr, exited, kill } = startCli([
+    "start",
+    ...options,
+    ...logged,
+    ...ports,
+    "--data-dir",
+    directory,
+  ]);
+  const written = text(stderr);
+  const [line] = await once(createInterface(stdout), "line");
+  const { urls, accounts, wallets } = JSON.parse(String(line));
+  const access = await fetch(`${urls.api}/v1/routing/access`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${accounts[0].key}`, "idempotency-key": "access-0001" },
+  });
+  const { credential } = z.object({ credential: z.string() }).parse(await access.json());
+  const enroll = async (wallet: string, headers: { [name: string]: string }) => {
+    const response = await fetch(`${urls.api}/v1/routing/programs/prg_demo/merchants`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${credential}`,
+        "content-type": "application/json",
+        "idempotency-key": `enroll-${wallet}`,
+        ...headers,
+      },
+      body: JSON.stringify({ wallet: wallets[wallet].address, name: "Corner Books", funding_cap: "1" }),
+    });
+    const { event_id } = z.object({ event_id: z.string() }).parse(await response.json());
+    return { id: response.headers.get("x-request-id"), event_id };
+  };
+  // The automatic delivery that the first request starts is at work when the others come.
+  const traced = await enroll("other_merchant", { traceparent, tracestate: "shop=1" });
+  const others = [
+    await enroll("stranger", {}),
+    await enroll("buyer", { traceparent: "junk", tracestate: "shop=1" }),
+  ];
+  await expect.poll(() => receiver.received.length).toBe(5);
+  kill("SIGTERM");
+  expect(await exited).toBe(0);
+  const traces = receiver.received.map(({ headers }) => [
+    headers["webhook-id"],
+    headers["traceparent"],
+    headers["tracestate"],
+  ]);
+  expect(traces).toEqual([
+    ...Array(3).fill([traced.event_id, traceparent, "shop=1"]),
+    ...others.map(({ event_id }) => [event_id, undefined, undefined]),
+  ]);
+  const json = (await written)
+    .trim()
+    .split("\n")
+    .map((one) => JSON.parse(one));
+  for (const one of json) expect(one.request_id).toMatch(/^req_[a-z2-7]{20}$/);
+  const named = ({ id }: { id: string | null }) => json.filter(({ request_id }) => request_id === id);
+  expect(named(traced)).toMatchObject([{ traceparent, status: 201 }]);
+  for (const other of others) expect(named(other)).toEqual([expect.not.objectContaining({ traceparent })]);
 });
 
 test("a trace does not change the fingerprint", async () => {

@@ -211,6 +211,16 @@ test.each<[what: string, call: unknown, detail: string]>([
     { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, value: `0x1${"0".repeat(64)}` },
     `The option call is wrong: value must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not "0x1${"0".repeat(64)}". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.`,
   ],
+  [
+    "a semicolon in a value",
+    { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, data: "0x12; is missing; send 0x34" },
+    'The option call is wrong: data must be whole bytes in hex with 0x, not "0x12; is missing; send 0x34". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
+  ],
+  [
+    "a semicolon in the name of a member",
+    { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, "a;b": 1 },
+    "The option call is wrong: a;b is not a field of this request. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.",
+  ],
 ])("a call with %s is refused in two sentences", async (_what, call, detail) => {
   const response = await post({ call });
   expect(response.status).toBe(422);

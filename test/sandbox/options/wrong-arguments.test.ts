@@ -51,8 +51,14 @@ const ownPart: Part<null> = { name: "own", schema: z.null(), capture: () => null
 test.each<[options: object, message: string]>([
   [{ ports: 4020 }, "ports must be an object such as { api: 4020 }, not 4020."],
   [{ ports: { apiPort: 4020 } }, "ports has no apiPort. Use api, docs, control, rpc."],
-  [{ gasBudgetWei: 1 }, "gasBudgetWei must be a bigint of wei from 0, such as 10n ** 18n, not 1."],
-  [{ gasBudgetWei: "1" }, 'gasBudgetWei must be a bigint of wei from 0, such as 10n ** 18n, not "1".'],
+  [
+    { gasBudgetWei: 1 },
+    "gasBudgetWei must be a bigint of wei from 0 to 2n ** 256n - 1n, such as 10n ** 18n, not 1.",
+  ],
+  [
+    { gasBudgetWei: "1" },
+    'gasBudgetWei must be a bigint of wei from 0 to 2n ** 256n - 1n, such as 10n ** 18n, not "1".',
+  ],
   [{ autoDeliver: "yes" }, 'autoDeliver must be true or false, not "yes".'],
   [{ autoDeliver: null }, "autoDeliver must be true or false, not null."],
   [{ confirmations: "3" }, 'confirmations must be a whole number from 1 to 1000, not "3".'],
@@ -83,7 +89,14 @@ test.each<[options: object, message: string]>([
     { connectionLimits: { headersMs: 0.5 } },
     "connectionLimits.headersMs must be a whole number from 1, not 0.5.",
   ],
-  [{ gasBudgetWei: -1n }, "gasBudgetWei must be a bigint of wei from 0, such as 10n ** 18n, not -1n."],
+  [
+    { gasBudgetWei: 2n ** 256n },
+    "gasBudgetWei must be a bigint of wei from 0 to 2n ** 256n - 1n, such as 10n ** 18n, not ",
+  ],
+  [
+    { gasBudgetWei: -1n },
+    "gasBudgetWei must be a bigint of wei from 0 to 2n ** 256n - 1n, such as 10n ** 18n, not -1n.",
+  ],
   [{ confirmations: 0 }, "confirmations must be a whole number from 1 to 1000, not 0."],
   [{ receiptTimeoutMs: -1 }, "receiptTimeoutMs must be"],
   [{ log: {} }, "log must be an object with the functions info and error, not an object."],

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { CodedError } from "../../../protocol/coded-error.ts";
+import { definedOnly } from "../../../sandbox/lib/defined-only.ts";
 import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
 import {
   abortAfter,
@@ -51,8 +52,12 @@ export class PoolError extends CodedError<"pool_exhausted" | "sandbox_unavailabl
 
 /** A sandbox of the pool, with the lease that was prepared for the next caller. */
 interface Slot {
+  /** From 1 on; a sandbox that replaces another one has its number. */
+  readonly number: number;
   pool: Pool;
   lease: Lease | null;
+  /** The id that its caller knows, until the sandbox has been reset for the next one. */
+  leaseId: string | null;
   /** Resolves when the Anvil of the lease's sandbox has ended. */
   ended: Promise<unknown> | null;
 }
@@ -100,11 +105,7 @@ export class ServedPool {
 
   constructor(options: ServedPoolOptions) {
     this.#options = options;
-    this.#slots = Array.from({ length: options.size }, () => ({
-      pool: this.#open(),
-      lease: null,
-      ended: null,
-    }));
+    this.#slots = Array.from({ length: options.size }, (_, index) => this.#openSlot(index + 1));
     for (const slot of this.#slots) this.#prepareSoon(slot, async () => {});
   }
 
@@ -142,6 +143,7 @@ export class ServedPool {
   async lease(seconds: number | undefined, gone: AbortSignal): Promise<LeaseView> {
     const slot = await this.#take(gone);
     const id = `lse_${randomUUID()}`;
+    slot.leaseId = id;
     this.#metrics.leases += 1;
     const length = seconds ?? this.#options.leaseSeconds;
     this.#held.set(id, { slot, turn: Promise.resolve(), ...this.#term(id, length) });
@@ -203,8 +205,20 @@ export class ServedPool {
     await Promise.all(this.#slots.map(async ({ pool }) => await pool.close()));
   }
 
-  #open(): Pool {
-    return openPool(this.#options.sandbox, "worker");
+  #openSlot(number: number): Slot {
+    const slot: Omit<Slot, "pool"> = { number, lease: null, leaseId: null, ended: null };
+    return Object.assign(slot, { pool: this.#open(slot) });
+  }
+
+  /** Opens the pool of a slot. Each line of its log names the sandbox and its lease. */
+  #open(slot: Pick<Slot, "number" | "leaseId">): Pool {
+    const { log, ...sandbox } = this.#options.sandbox;
+    const ownFields = () => ({ sandbox: slot.number, ...(slot.leaseId !== null && { lease: slot.leaseId }) });
+    const ownLog = log && {
+      info: (fields: object, message: string) => log.info({ ...ownFields(), ...fields }, message),
+      error: (fields: object, message: string) => log.error({ ...ownFields(), ...fields }, message),
+    };
+    return openPool({ ...sandbox, ...definedOnly({ log: ownLog }) }, "worker");
   }
 
   /** An expired lease can have a caller that is only late: it must not reach the sandbox of the next one. */
@@ -218,7 +232,7 @@ export class ServedPool {
     this.#prepareSoon(slot, async () => {
       await turn;
       await slot.pool.close().catch(this.#options.failed);
-      slot.pool = this.#open();
+      slot.pool = this.#open(slot);
     });
   }
 
@@ -315,6 +329,7 @@ export class ServedPool {
         await pause(retryMs);
       }
     }
+    slot.leaseId = null;
     this.#watch(slot, slot.lease);
     this.#offer(slot);
   }

@@ -30,6 +30,8 @@ type Treatment =
   /** It takes a snapshot of the whole sandbox, or goes back to one. */
   | "snapshot"
   | "revert"
+  /** It reads the snapshots, too, which are not Anvil's own. */
+  | "metadata"
   /** It reads the interval of blocks, which is not Anvil's own. */
   | "interval"
   /** It does nothing: Anvil's log would continue in the next test. */
@@ -237,10 +239,11 @@ export const passedMethods: readonly PassedMethods[] = [
       anvil_getBlobByHash: "ask_alone",
       anvil_getBlobsByTransactionHash: "ask_alone",
       anvil_nodeInfo: "ask",
-      anvil_metadata: "ask_alone",
-      hardhat_metadata: "ask_alone",
+      anvil_metadata: "metadata",
+      hardhat_metadata: "metadata",
     },
-    effect: "read data of Anvil itself",
+    effect:
+      "read data of Anvil itself. The `snapshots` of the metadata are those of `evm_snapshot` that can still be restored",
   },
   {
     methods: each(loggingMethods, "nothing"),

@@ -3,6 +3,7 @@ import { createTestClient, type Hex, http, publicActions, walletActions } from "
 import { foundry } from "viem/chains";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { z } from "zod";
 import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
@@ -51,6 +52,39 @@ test("an id is used once, and a revert deletes those taken after it", async () =
   expect(await call("anvil_revert", [first])).toMatchObject({ result: true });
   expect(await take()).not.toBe(first);
 });
+
+test.each(["anvil_metadata", "hardhat_metadata"])(
+  "%s lists the snapshots that can still be restored, and none of the sandbox's own or of an earlier test",
+  async (method) => {
+    const listed = async () => {
+      const { result } = z
+        .object({ result: z.looseObject({ snapshots: z.record(z.string(), z.unknown()) }) })
+        .parse(await call(method));
+      return result.snapshots;
+    };
+    await start.restore();
+    expect(await listed()).toEqual({});
+    const first = String(await take());
+    const block = await sandbox.chain.client.getBlock();
+    const own = await sandbox.snapshot();
+    await sandbox.clock.travel({ days: 1 });
+    const second = String(await take());
+    const next = await sandbox.chain.client.getBlock();
+    const both = {
+      [first]: [Number(block.number), block.hash],
+      [second]: [Number(next.number), next.hash],
+    };
+    expect(await listed()).toEqual(both);
+    await own.restore();
+    expect(await listed()).toEqual({ [first]: both[first] });
+    expect(await call("evm_revert", [first])).toMatchObject({ result: true });
+    expect(await listed()).toEqual({});
+    await take();
+    await start.restore();
+    const { result } = await call(method);
+    expect(result).toMatchObject({ chainId: 31_337, snapshots: {} });
+  },
+);
 
 test("an id of a state that another restore has removed is unknown", async () => {
   const id = await take();

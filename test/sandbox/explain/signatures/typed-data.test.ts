@@ -542,6 +542,12 @@ describe("bad input is refused in the words of the option:", () => {
       `--typed-data is wrong: message.beneficiary must be an address, not "0x12". ${remedy}`,
     ],
     [
+      "an address with a semicolon",
+      () => withMember(claim, { beneficiary: "0x12; 0x34" }),
+      [],
+      `--typed-data is wrong: message.beneficiary must be an address, not "0x12; 0x34". ${remedy}`,
+    ],
+    [
       "a domain with an address that is none",
       () => ({ ...claim, domain: { ...claim.domain, verifyingContract: 5 } }),
       [],

@@ -312,10 +312,75 @@ test.for<[string, string]>([
   });
 });
 
+const refusedAmount =
+  "must be a decimal string of base units with at most 39 digits and without sign or leading zeros";
+
+test.for<[amount: string, meant: string]>([
+  ...["25.00", "25.0", "25.000000", "25.0000000", "25,00", "25,0", " 25.00 "].map(
+    (amount): [string, string] => [amount, 'send "25000000" for 25.00 USDC'],
+  ),
+  ...[
+    "25 USDC",
+    "25USDC",
+    "25.00 usdc",
+    "25,00 USDC",
+    "USDC 25",
+    "$25",
+    "$ 25.00",
+    "25 USD",
+    "25\u00a0USDC",
+  ].map((amount): [string, string] => [amount, 'send "25000000" for 25.00 USDC']),
+  ["0.5", 'send "500000" for 0.50 USDC'],
+  ["0,5", 'send "500000" for 0.50 USDC'],
+  ["25,000001", 'send "25000001" for 25.000001 USDC'],
+  ["1,025.00", 'send "1025000000" for 1025.00 USDC'],
+  ["1.025,00 USDC", 'send "1025000000" for 1025.00 USDC'],
+  [" 25", 'send "25", without spaces'],
+  ["25000000\n", 'send "25000000", without spaces'],
+])("the amount %j is refused with what was certainly meant", async ([amount, meant]) => {
+  const { errors } = problem(await createWith(JSON.stringify({ amount })));
+  const detail = `${refusedAmount} (${meant}), not ${JSON.stringify(amount)}`;
+  expect(errors).toContainEqual(expect.objectContaining({ pointer: "/amount", detail }));
+});
+
+test.for([
+  ...["25,000", "25,000 USDC", "1,025", "25,000,000", "1,025,00", "1.025.00", "1,02.50", "25.0000001", "25,"],
+  ...[
+    "$",
+    "$0",
+    "0.00",
+    "USDC",
+    "25 EUR",
+    "25 €",
+    "$25 USDC",
+    "25 cents",
+    "-25",
+    "+25",
+    "-$25",
+    "$-25",
+    "025",
+    "025.00",
+    "2.5e7",
+  ],
+  ...[
+    "25 000",
+    "0x19",
+    "25..00",
+    "٢٥",
+    "",
+    " ",
+    "9".repeat(40),
+    `${"9".repeat(39)}.00`,
+    `$${"9".repeat(39)}`,
+  ],
+])("the amount %j, whose meaning is not certain, is refused without a value to send", async (amount) => {
+  const { errors } = problem(await createWith(JSON.stringify({ amount })));
+  const detail = `${refusedAmount}, not ${JSON.stringify(amount)}`;
+  expect(errors).toContainEqual(expect.objectContaining({ pointer: "/amount", detail }));
+});
+
 test.for<[object, string, string]>([
   [{ merchantId: "mer_1" }, "/merchantId", "is not a field of this request; did you mean merchant_id?"],
-  [{ amount: "25.00" }, "/amount", '(send "25000000" for 25.00 USDC), not "25.00"'],
-  [{ amount: "0.5" }, "/amount", '(send "500000" for 0.50 USDC), not "0.5"'],
   [
     { pay_deadline: 1_767_830_400_000 },
     "/pay_deadline",

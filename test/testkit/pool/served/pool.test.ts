@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { json } from "node:stream/consumers";
+import { json, text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolOperations } from "../../../../testkit/pool/served/pool-operations.ts";
 import { startCli } from "../../../cli/run-cli.ts";
@@ -302,6 +302,43 @@ test("the command says where it leases sandboxes, and ends with 0 when it is int
   );
   kill("SIGINT");
   expect(await exited).toBe(0);
+});
+
+test("each logged line of a sandbox has its number in the pool and the id of its lease", async () => {
+  const options = ["--size", "2", "--port", "0", "--log-level", "info", "--log-format", "json", "--json"];
+  const { stdout, stderr, exited, kill } = startCli(["pool", ...options]);
+  const logged = text(stderr);
+  const [line] = await once(createInterface(stdout), "line");
+  const { url } = JSON.parse(String(line));
+  const leased = await Promise.all([leaseOf({ url }), leaseOf({ url })]);
+  const requested = await Promise.all(
+    leased.map(async ({ id, sandbox }) => {
+      await controlSandbox(sandbox, "POST", "/given", { purchase: { state: "paid" } });
+      const response = await fetch(`${sandbox.urls.api}/v1/routing/nothing`);
+      return { request_id: response.headers.get("x-request-id"), lease: id };
+    }),
+  );
+  const restored = await fetch(`${url}/leases/${leased[0].id}/restore`, { method: "POST" });
+  expect(restored.status).toBe(200);
+  await fetch(`${leased[0].sandbox.urls.api}/v1/routing/again`);
+  for (const { id } of leased) await fetch(`${url}/leases/${id}`, { method: "DELETE" });
+  await expect.poll(async () => await (await fetch(url)).json()).toMatchObject({ free: 2 });
+  await fetch(`${leased[0].sandbox.urls.api}/v1/routing/late`);
+  kill("SIGTERM");
+  expect(await exited).toBe(0);
+  const lines = (await logged)
+    .trim()
+    .split("\n")
+    .map((written) => JSON.parse(written));
+  for (const one of lines) expect([1, 2]).toContain(one.sandbox);
+  for (const request of requested) expect(lines).toContainEqual(expect.objectContaining(request));
+  const numbers = leased.map(
+    ({ id }) => new Set(lines.filter(({ lease }) => lease === id).map(({ sandbox }) => sandbox)),
+  );
+  expect(numbers.map(({ size }) => size)).toEqual([1, 1]);
+  expect(numbers[0]).not.toEqual(numbers[1]);
+  const [again, late] = ["again", "late"].map((name) => lines.find(({ path }) => path?.endsWith(name)));
+  expect([again.lease, "lease" in late, late.sandbox]).toEqual([leased[0].id, false, again.sandbox]);
 });
 
 test.each([

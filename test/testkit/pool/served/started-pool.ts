@@ -89,7 +89,7 @@ export interface Leased {
 }
 
 /** Leases a sandbox. */
-export async function leaseOf({ url }: StartedPool): Promise<Leased> {
+export async function leaseOf({ url }: Pick<StartedPool, "url">): Promise<Leased> {
   const response = await fetch(`${url}/leases`, { method: "POST" });
   expect(response.status).toBe(201);
   return JSON.parse(await response.text());
