@@ -19,7 +19,7 @@ export function readOption<S extends z.ZodType>(
   if (errors === null) return data;
   const [first] = errors;
   const member = first?.pointer.slice(1).replaceAll("/", ".") ?? "";
-  // The remedy says what to pass. A refused value may have a semicolon, too: it stands behind "must be …".
+  // The remedy says what to pass. A refused value may have a semicolon, too, behind "must be …".
   const detail = first?.detail.replace(/^(is missing|is not a field of this request); .*/s, "$1") ?? "";
   throw wrongOption(name, member === "" ? `is ${showValue(value)}` : `is wrong: ${member} ${detail}`, remedy);
 }

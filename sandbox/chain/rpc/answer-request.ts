@@ -170,13 +170,7 @@ export class RequestAnswerer {
       case "revert":
         return await this.#snapshot(id, plan);
       case "mine":
-        await runShared(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
-          throw silent(
-            cause,
-            `Anvil ended or did not respond while it mined, so that some of the blocks may be there. ${lookFirst}`,
-          );
-        });
-        return writeResult(id, plan.answer);
+        return await this.#mine(first, plan);
       case "subscribe":
         if (subscriptions === null)
           return writeError(id, {
@@ -271,6 +265,20 @@ export class RequestAnswerer {
     if (refusal === undefined) return measurement;
     if (refusal !== null) return writeError(call.id, refusal);
     return await this.#ask([{ ...call, plan: { kind: "run", params } }], caller, gone);
+  }
+
+  async #mine(
+    { id, method }: PlannedCall,
+    { blocks, answer }: Extract<CallPlan, { kind: "mine" }>,
+  ): Promise<RpcResponse> {
+    const mined = this.#gate.runShared(nameCall(method), async () => await this.#chain.mine(blocks));
+    await mined.catch((cause: unknown) => {
+      throw silent(
+        cause,
+        `Anvil ended or did not respond while it mined, so that some of the blocks may be there. ${lookFirst}`,
+      );
+    });
+    return writeResult(id, answer);
   }
 
   async #reorganize(id: RpcId, params: readonly unknown[]): Promise<RpcResponse> {

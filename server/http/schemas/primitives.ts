@@ -53,7 +53,7 @@ function decimalsUpTo(largest: bigint): string {
 /** A number with its unit, as in `$25`, `25 USDC` and `USDC 25.00`. */
 const withUnit = /^(?:\$|USDC?)\s*(?<after>\S+)$|^(?<before>[\d.,]+)\s*USDC?$/i;
 
-/** Numbers with a point or a comma before the fraction. A comma before three digits may also stand between thousands, as in `25,000`. */
+/** Numbers with a point or a comma before the fraction. A comma before three digits may also separate thousands, as in `25,000`. */
 const decimals = [
   /^(?<whole>0|[1-9]\d*)(?:\.(?<fraction>\d+))?$/,
   /^(?<whole>[1-9]\d{0,2}(?:,\d{3})+)\.(?<fraction>\d+)$/,

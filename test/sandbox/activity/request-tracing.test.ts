@@ -3,7 +3,6 @@ import { request } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { z } from "zod";
 import { unwrap } from "../../../sandbox/client/api-client.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
@@ -111,6 +110,47 @@ test.each([
   },
 );
 
+/** Starts a sandbox that logs each request as JSON, and delivers events to a server as they happen. */
+async function startLogging(receiverUrl: string) {
+  const ports = ["api", "docs", "control", "rpc"].flatMap((part) => [`--${part}-port`, "0"]);
+  const logging = ["--log-level", "info", "--log-format", "json"];
+  const delivering = ["--receiver-url", receiverUrl, "--auto-deliver"];
+  const others = ["--mode", "deterministic", "--data-dir", await temporaryFolder(), "--json"];
+  const { stdout, stderr, exited, kill } = startCli([
+    "start",
+    ...ports,
+    ...logging,
+    ...delivering,
+    ...others,
+  ]);
+  const written = text(stderr);
+  const [line] = await once(createInterface(stdout), "line");
+  const { urls, accounts, wallets } = JSON.parse(String(line));
+  const post = async (path: string, headers: { [name: string]: string }, body?: object) => {
+    const sent = { "content-type": "application/json", ...headers };
+    const init = { method: "POST", headers: sent, ...(body && { body: JSON.stringify(body) }) };
+    const response = await fetch(`${urls.api}/v1/routing${path}`, init);
+    return { id: response.headers.get("x-request-id"), answer: JSON.parse(await response.text()) };
+  };
+  const key = { authorization: `Bearer ${accounts[0].key}`, "idempotency-key": "access-0001" };
+  const { credential } = (await post("/access", key)).answer;
+  return {
+    async enroll(wallet: string, headers: { [name: string]: string }) {
+      const own = { authorization: `Bearer ${credential}`, "idempotency-key": `enroll-${wallet}` };
+      const body = { wallet: wallets[wallet].address, name: "Corner Books", funding_cap: "1" };
+      const { id, answer } = await post("/programs/prg_demo/merchants", { ...own, ...headers }, body);
+      return { id, event: String(answer.event_id) };
+    },
+    /** Stops the sandbox, and returns what it has logged. */
+    async stop(): Promise<{ [name: string]: unknown }[]> {
+      kill("SIGTERM");
+      expect(await exited).toBe(0);
+      const lines = (await written).trim().split("\n");
+      return lines.map((one) => JSON.parse(one));
+    },
+  };
+}
+
 test("each attempt to deliver an event to another server has the trace of the request that caused the event, as has each logged line", async () => {
   await using receiver = await openReceiver();
   let failures = 2;
@@ -118,64 +158,26 @@ test("each attempt to deliver an event to another server has the trace of the re
     failures -= 1;
     response.writeHead(failures >= 0 ? 500 : 204).end();
   };
-  const options = ["--mode", "deterministic", "--receiver-url", receiver.url, "--auto-deliver"];
-  const logged = ["--log-level", "info", "--log-format", "json"];
-  const ports = ["--api-port", "0", "--docs-port", "0", "--control-port", "0", "--rpc-port", "0", "--json"];
-  const directory = await temporaryFolder();
-  const { stdout, stderr, exited, kill } = startCli([
-    "start",
-    ...options,
-    ...logged,
-    ...ports,
-    "--data-dir",
-    directory,
-  ]);
-  const written = text(stderr);
-  const [line] = await once(createInterface(stdout), "line");
-  const { urls, accounts, wallets } = JSON.parse(String(line));
-  const access = await fetch(`${urls.api}/v1/routing/access`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${accounts[0].key}`, "idempotency-key": "access-0001" },
-  });
-  const { credential } = z.object({ credential: z.string() }).parse(await access.json());
-  const enroll = async (wallet: string, headers: { [name: string]: string }) => {
-    const response = await fetch(`${urls.api}/v1/routing/programs/prg_demo/merchants`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${credential}`,
-        "content-type": "application/json",
-        "idempotency-key": `enroll-${wallet}`,
-        ...headers,
-      },
-      body: JSON.stringify({ wallet: wallets[wallet].address, name: "Corner Books", funding_cap: "1" }),
-    });
-    const { event_id } = z.object({ event_id: z.string() }).parse(await response.json());
-    return { id: response.headers.get("x-request-id"), event_id };
-  };
+  const started = await startLogging(receiver.url);
   // The automatic delivery that the first request starts is at work when the others come.
-  const traced = await enroll("other_merchant", { traceparent, tracestate: "shop=1" });
+  const traced = await started.enroll("other_merchant", { traceparent, tracestate: "shop=1" });
   const others = [
-    await enroll("stranger", {}),
-    await enroll("buyer", { traceparent: "junk", tracestate: "shop=1" }),
+    await started.enroll("stranger", {}),
+    await started.enroll("buyer", { traceparent: "junk", tracestate: "shop=1" }),
   ];
   await expect.poll(() => receiver.received.length).toBe(5);
-  kill("SIGTERM");
-  expect(await exited).toBe(0);
+  const logged = await started.stop();
   const traces = receiver.received.map(({ headers }) => [
     headers["webhook-id"],
     headers["traceparent"],
     headers["tracestate"],
   ]);
   expect(traces).toEqual([
-    ...Array(3).fill([traced.event_id, traceparent, "shop=1"]),
-    ...others.map(({ event_id }) => [event_id, undefined, undefined]),
+    ...Array(3).fill([traced.event, traceparent, "shop=1"]),
+    ...others.map(({ event }) => [event, undefined, undefined]),
   ]);
-  const json = (await written)
-    .trim()
-    .split("\n")
-    .map((one) => JSON.parse(one));
-  for (const one of json) expect(one.request_id).toMatch(/^req_[a-z2-7]{20}$/);
-  const named = ({ id }: { id: string | null }) => json.filter(({ request_id }) => request_id === id);
+  for (const one of logged) expect(one["request_id"]).toMatch(/^req_[a-z2-7]{20}$/);
+  const named = ({ id }: { id: string | null }) => logged.filter(({ request_id }) => request_id === id);
   expect(named(traced)).toMatchObject([{ traceparent, status: 201 }]);
   for (const other of others) expect(named(other)).toEqual([expect.not.objectContaining({ traceparent })]);
 });
