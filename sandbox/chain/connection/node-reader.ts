@@ -8,8 +8,11 @@ import { wait } from "../../lib/time/timers.ts";
 import { NodeSilentError } from "../client/anvil-silent-error.ts";
 import { executionReverted, type NodeConnection, refusal } from "./node-connection.ts";
 
-/** How often a node is asked again that lags behind what it has answered before, and the pause before each, in milliseconds. */
-const catchUp = { tries: 12, pauseMs: 250 };
+/**
+ * How often a node is asked that lags behind what it has answered before, and how much longer each pause is than the one before, in
+ * milliseconds. Equal pauses could meet the same node of a provider each time.
+ */
+const catchUp = { tries: 20, pauseMs: 40 };
 /** After this time a lower newest block is no lag: the chain has gone back, as a development node can. In milliseconds. */
 const longestLagMs = 30_000;
 /** The number of the newest blocks and transaction receipts that are known. */
@@ -133,7 +136,7 @@ export class NodeReader {
   /** Asks again while the answer is one of a node that lags behind. @throws NodeSilentError when it continues to lag. */
   async #current<T>(ask: () => Promise<T>, isBehind: (answer: T) => boolean | Promise<boolean>): Promise<T> {
     for (let tries = 0; tries < catchUp.tries; tries += 1) {
-      if (tries > 0) await wait(catchUp.pauseMs);
+      if (tries > 0) await wait(tries * catchUp.pauseMs);
       const answer = await ask();
       if (!(await isBehind(answer))) return answer;
     }
@@ -149,23 +152,26 @@ export class NodeReader {
     }
     const number = hexSchema.safeParse(tag).data;
     const asked = number === undefined ? undefined : hexToNumber(number);
+    // What other readers see from now on comes after this: on a fast chain, a node could lag behind each newer block.
+    const least = this.#newest;
     return await this.#current(
       async () => await this.#ask("eth_getBlockByNumber", [tag, full]),
       (answer) => {
         const { data: block } = blockSchema.safeParse(answer);
         if (block === undefined)
-          return tag === "latest" || (asked !== undefined && asked <= (this.#newest?.number ?? -1));
-        if (tag === "latest" && this.#isBehind(block)) return true;
+          return tag === "latest" || (asked !== undefined && asked <= (least?.number ?? -1));
+        if (tag === "latest" && this.#isBehind(block, least)) return true;
         this.#know(block);
-        if (tag === "latest") this.#newest = block;
+        if (tag === "latest" && (this.#newest === least || block.number >= (this.#newest?.number ?? 0)))
+          this.#newest = block;
         return false;
       },
     );
   }
 
   /** Returns whether a newest block is that of a node that lags behind, not that of a chain that has gone back. */
-  #isBehind({ number, hash }: BlockPoint): boolean {
-    const isLower = this.#newest !== undefined && number < this.#newest.number;
+  #isBehind({ number, hash }: BlockPoint, least: BlockPoint | undefined): boolean {
+    const isLower = least !== undefined && number < least.number;
     const known = this.#hashes.get(number);
     if (!isLower || (known !== undefined && known !== hash)) {
       this.#behindSince = null;
