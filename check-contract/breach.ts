@@ -12,6 +12,8 @@ export interface Breach {
   includedIn?: string | undefined;
   /** The function that the contract was called with last: without a rule, the check belongs to the finding that has this function. */
   calls?: string | undefined;
+  /** Whether a step failed from which the check starts: if an event shows why, both are one finding. */
+  isStep?: boolean;
 }
 
 /** The result of a check: null when it passed; a sentence is a breach of the rule that the check is named by. */
@@ -110,19 +112,39 @@ const shownBy: { readonly [error: string]: readonly string[] } = {
   WrongStatus: ["status"],
 };
 
+/** The fields of the views that show what an event has under another name. */
+const storedAs: { readonly [eventField: string]: readonly string[] } = {
+  award: ["refunded"],
+  collectedTotal: ["collected"],
+  merchantRef: ["enrolledAs()"],
+  newAdmin: ["admin", "pendingAdmin()"],
+  paidTotal: ["paid"],
+  previousAdmin: ["admin"],
+  released: ["amount", "openOffers", "paid"],
+};
+
+/** A rule about a field of a view or an event, or about a view that returns one value. */
+const valueRule = /^(?:the field (\w+) of )?(?:the event )?(\w+(?:\(\))?) (?:has|returns) the right value$/;
+
+/** The rule that a view or a field of its result is right. */
+export const viewRule = /\(\) (?:returns|has) the right value$/;
+
 /**
- * Returns whether a broken rule about a view shows why one about an error, or about the same field of an event, is broken too: what the contract
- * stores is wrong.
+ * Returns whether a broken rule about a value that a view or an event shows says why one about an error, or about the same value in an event, is
+ * broken too: what the contract stores is wrong.
  *
- * @example followsFromView("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
+ * @example followsFrom("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
  */
-export function followsFromView(rule: string, viewRule: string): boolean {
-  const [, field, view] =
-    /^(?:the field (\w+) of )?(\w+\(\)) (?:has|returns) the right value$/.exec(viewRule) ?? [];
-  if (view === undefined) return false;
-  if (rule.startsWith(`the field ${field} of the event `)) return true;
+export function followsFrom(rule: string, shownRule: string): boolean {
+  const [, field, shownIn] = valueRule.exec(shownRule) ?? [];
+  const shown = field ?? shownIn;
+  if (shown === undefined) return false;
+  const [, argumentOf] = /^the argument \w+ of the error (\w+) /.exec(rule) ?? [];
+  if (argumentOf !== undefined) return shownBy[argumentOf]?.includes(shown) ?? false;
+  const [, eventField = ""] = /^the field (\w+) of the event /.exec(rule) ?? [];
+  if (eventField !== "") return eventField === field || (storedAs[eventField]?.includes(shown) ?? false);
   return Object.entries(shownBy).some(
-    ([error, fields]) => rule.endsWith(` ${conditions[error]} is refused`) && fields.includes(field ?? view),
+    ([error, fields]) => rule.endsWith(` ${conditions[error]} is refused`) && fields.includes(shown),
   );
 }
 
@@ -154,6 +176,16 @@ export function brokenRule(
   return ruleOf(functionName, error);
 }
 
+/** Returns a rule with that of the error which was expected: a call that is refused for another reason may show that its check is missing. */
+export function withIncluding(
+  rule: string | undefined,
+  functionName: string | undefined,
+  expected: string | undefined,
+): Pick<Breach, "rule" | "includedIn"> {
+  const includedIn = expected && ruleOf(functionName, expected);
+  return includedIn === rule ? { rule } : { rule, includedIn };
+}
+
 /**
  * Returns the breach of a call that must succeed, and was refused with an error.
  *
@@ -172,23 +204,23 @@ export function wronglyRefused(
 }
 
 /**
- * Thrown when a call that must succeed, since what follows starts from it, was refused.
+ * Thrown when a step that must succeed, since what follows starts from it, was refused.
  *
  * Not a CodedError: it becomes a finding of the report, and no caller of the check gets it.
  */
-export class RefusedCallError extends Error {
-  override readonly name = "RefusedCallError";
+export class RefusedStepError extends Error {
+  override readonly name = "RefusedStepError";
   readonly breach: Breach;
 
-  constructor(failure: string, functionName: string | undefined, error: string | undefined) {
-    super(failure);
-    this.breach = { failure, ...wronglyRefused(functionName, error) };
+  constructor(breach: Breach) {
+    super(breach.failure);
+    this.breach = { ...breach, isStep: true };
   }
 }
 
 /** Returns the breach that an error shows which a check has thrown. */
 export function breachOf(error: unknown): Breach {
-  return error instanceof RefusedCallError ? error.breach : { failure: messageOf(error) };
+  return error instanceof RefusedStepError ? error.breach : { failure: messageOf(error) };
 }
 
 /** Returns the name of the error in a description such as "reverted with DeadlinePassed(…)", or "no reason". */

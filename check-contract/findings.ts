@@ -1,4 +1,4 @@
-import { type Breach, callNames, followsFromView } from "./breach.ts";
+import { type Breach, callNames, followsFrom, viewRule } from "./breach.ts";
 
 /** A check that failed. */
 interface FailedCheck {
@@ -12,58 +12,79 @@ export interface Finding {
   rule: string;
   /** The failure of the first of the checks. */
   failure: string;
-  checks: { suite: string; name: string }[];
+  checks: {
+    suite: string;
+    name: string;
+    /** The rule that the check itself shows to be broken, if it is another one: it may be broken for the same reason, or for one of its own. */
+    rule?: string;
+  }[];
 }
 
 /**
- * Groups failed checks by the rule that is broken, or by the view that shows why it is broken. A check that names no rule belongs to the finding that includes it, or to the first one with the function that it called last; if
- * there is none, to that of a view; if no view is wrong, it is a finding of its own.
+ * Groups failed checks by the rule that is broken, or by the value in a view that shows why it is broken. A check that names no rule belongs to the
+ * finding that includes it, or to the first one with the function that it called last; if there is none, to that of a view; if no view is wrong, it is
+ * a finding of its own.
  */
 export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
   const failed = joinFunctions(checks);
-  const broken = new Set(failed.map(({ breach: { rule, includedIn } }) => includedIn === undefined && rule));
-  const findings = new Map<string, { finding: Finding; calls: Set<string | undefined> }>();
-  const add = (rule: string, { suite, name, breach }: FailedCheck) => {
-    const { finding, calls } = findings.get(rule) ?? {
-      finding: { rule: breach.mustSucceed ?? rule, failure: breach.failure, checks: [] },
-      calls: new Set(),
-    };
-    if (breach.rule === rule && breach.mustSucceed !== undefined && finding.rule === rule) {
-      // It shows more than a call that is refused for another reason than the right one.
-      Object.assign(finding, { rule: breach.mustSucceed, failure: breach.failure });
-      finding.checks.unshift({ suite, name });
-    } else finding.checks.push({ suite, name });
-    calls.add(breach.calls);
-    findings.set(rule, { finding, calls });
-  };
-  const shown: (readonly [viewRule: string, check: FailedCheck])[] = [];
+  const broken = new Set(
+    failed.flatMap(({ breach: { rule = [], includedIn } }) => (includedIn === undefined ? rule : [])),
+  );
+  const groups = new Map<string, JoinedCheck[]>();
+  const add = (rule: string, check: JoinedCheck) => groups.set(rule, [...(groups.get(rule) ?? []), check]);
   for (const check of failed) {
-    const { rule, includedIn } = check.breach;
+    const { rule, includedIn, isStep } = check.breach;
     if (rule === undefined) continue;
-    const isIncluded = includedIn !== undefined && broken.has(includedIn);
-    const viewRule = isIncluded ? undefined : [...broken].find((one) => one && followsFromView(rule, one));
-    if (viewRule) shown.push([viewRule, check]);
-    else add(isIncluded ? includedIn : rule, check);
+    add(
+      causeOf(includedIn !== undefined && broken.has(includedIn) ? includedIn : rule, broken, isStep),
+      check,
+    );
   }
-  // Last, because the view says what is wrong.
-  for (const [viewRule, check] of shown) add(viewRule, check);
-  const ruled = [...findings];
+  const ruled = [...groups];
   for (const check of failed) {
     const { rule, includedIn, calls: called } = check.breach;
     if (rule !== undefined) continue;
     const [known] =
       ruled.find(([one]) => one === includedIn) ??
-      ruled.find(([, { calls }]) => called !== undefined && calls.has(called)) ??
+      ruled.find(([, same]) => called !== undefined && same.some(({ breach }) => breach.calls === called)) ??
       // The service reads the views for each of its answers.
-      ruled.find(([rule]) => viewRule.test(rule)) ??
+      ruled.find(([one]) => viewRule.test(one)) ??
       [];
     add(known ?? check.name, check);
   }
-  return [...findings.values()].map(({ finding }) => finding);
+  return [...groups].map(([rule, same]) => toFinding(rule, same));
 }
 
-/** The rule that a view or a field of its result is right. */
-const viewRule = /\(\) (returns|has) the right value$/;
+/**
+ * Returns the broken rule that says why another one is broken: that of a wrong view, or the rule itself.
+ *
+ * @param isStep - whether what starts from the step could not show a wrong view: then an event says why, too.
+ */
+function causeOf(rule: string, broken: ReadonlySet<string>, isStep = false): string {
+  const shown = [...broken].filter((one) => followsFrom(rule, one));
+  const cause = shown.find((one) => viewRule.test(one)) ?? (isStep ? shown[0] : undefined);
+  return cause === undefined ? rule : causeOf(cause, broken);
+}
+
+/**
+ * The checks that show the rule itself come first, and of those a call that is refused: it shows more than one that is refused for another reason.
+ * Last are steps that other checks start from.
+ */
+function toFinding(rule: string, checks: readonly JoinedCheck[]): Finding {
+  const rank = ({ breach }: JoinedCheck) =>
+    (breach.rule === rule ? 0 : 4) + (breach.mustSucceed === undefined ? 2 : 0) + (breach.isStep ? 1 : 0);
+  const sorted = checks.toSorted((left, right) => rank(left) - rank(right));
+  const named = sorted[0]?.breach.mustSucceed ?? rule;
+  return {
+    rule: named,
+    failure: sorted[0]?.breach.failure ?? "",
+    checks: sorted.map(({ suite, name, shows }) => ({
+      suite,
+      name,
+      ...(shows === undefined || shows === named ? {} : { rule: shows }),
+    })),
+  };
+}
 
 /** Functions that share most of their rules, by the names of their calls. */
 const pairs: readonly (readonly [names: readonly string[], together: string])[] = [
@@ -72,8 +93,14 @@ const pairs: readonly (readonly [names: readonly string[], together: string])[] 
   [["an offer", "a withdrawal"], "a call of the operator"],
 ];
 
+/** A failed check whose rule may be that of several functions. */
+interface JoinedCheck extends FailedCheck {
+  /** The rule that the check itself shows to be broken. */
+  shows: string | undefined;
+}
+
 /** A rule that is broken for a pair of functions, or for three and more, has one cause: it is broken for all of them. */
-function joinFunctions(failed: readonly FailedCheck[]): readonly FailedCheck[] {
+function joinFunctions(failed: readonly FailedCheck[]): readonly JoinedCheck[] {
   const callIn = (rule: string) => callNames.find((name) => rule.startsWith(`${name} `)) ?? "";
   const rules = new Set(failed.flatMap(({ breach: { rule } }) => (rule === undefined ? [] : [rule])));
   const broken = Map.groupBy(rules, (rule) => rule.slice(callIn(rule).length));
@@ -87,6 +114,7 @@ function joinFunctions(failed: readonly FailedCheck[]): readonly FailedCheck[] {
   };
   return failed.map(({ breach, ...check }) => ({
     ...check,
+    shows: breach.mustSucceed ?? breach.rule,
     breach: {
       ...breach,
       rule: join(breach.rule),

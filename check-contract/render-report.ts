@@ -46,14 +46,21 @@ export function renderReport(report: ContractReport, color: boolean): string {
   return lines.join("\n");
 }
 
-/** Lists the checks that show a finding: the first in full, and the number of others in each suite. */
+/** Lists the checks that show a finding: the first in full, the number of others in each suite, and of those that show another rule. */
 function describeChecks([first, ...others]: Finding["checks"]): string[] {
   if (first === undefined) return [];
   const counts = [...Map.groupBy(others, ({ suite }) => suite.replace(/:.*/, ""))].map(
     ([suite, checks]) => `${checks.length} of the ${suite}`,
   );
   const rest = counts.length === 0 ? "" : `; also ${counts.join(", ")}`;
-  return [`${first.suite}  ${first.name}${rest}`];
+  const ruled = others.flatMap(({ rule }) => rule ?? []);
+  const joined = [...Map.groupBy(ruled, (rule) => rule)].map(
+    ([rule, { length }]) => `${rule} (${length} ${length === 1 ? "check" : "checks"})`,
+  );
+  return [
+    `${first.suite}  ${first.name}${rest}`,
+    ...(joined.length === 0 ? [] : [`also broken, perhaps because of it: ${joined.join("; ")}`]),
+  ];
 }
 
 /** Returns a report as annotations of GitHub Actions: an error for each broken rule, and a notice with the gas. */

@@ -5,8 +5,9 @@ import {
   type Address,
   type ContractFunctionArgs,
   type ContractFunctionName,
-  decodeFunctionData,
+  decodeAbiParameters,
   type EncodeFunctionDataParameters,
+  encodeAbiParameters,
   encodeFunctionData,
   type Hex,
   isHex,
@@ -225,13 +226,14 @@ export function decodeCall(abi: Abi, data: Hex): DecodedCall | null {
   try {
     const item = functionOf(abi, bytes);
     if (item === undefined) return null;
-    const { functionName, args: values = [] } = decodeFunctionData({ abi: [item], data: bytes });
+    const encoded: Hex = `0x${bytes.slice(10)}`;
+    const values = item.inputs.length === 0 ? [] : decodeAbiParameters(item.inputs, encoded);
     const args: DecodedCall["args"] = {};
     item.inputs.forEach((input, index) => {
       args[argumentName(input.name, index)] = contractJson(values[index]);
     });
-    const canonical = encodeFunctionData({ abi: [item], functionName, args: values }) === bytes;
-    return { function: functionName, args, values, canonical };
+    const canonical = encodeAbiParameters(item.inputs, values) === encoded;
+    return { function: item.name, args, values, canonical };
   } catch {
     return null;
   }

@@ -1,5 +1,13 @@
 import type { Json } from "../../protocol/values/json.ts";
-import { type Breach, breachOf, brokenRule, errorIn, ruleOf, wronglyRefused } from "../breach.ts";
+import {
+  type Breach,
+  breachOf,
+  brokenRule,
+  errorIn,
+  ruleOf,
+  withIncluding,
+  wronglyRefused,
+} from "../breach.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { throwIfSilent } from "../fixture/node-fault.ts";
 import { CallRecorder, type RecordedCall } from "./call-recorder.ts";
@@ -61,10 +69,10 @@ export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Br
   if (isRefused) return { failure, ...wronglyRefused(expected.function, actualError) };
   // Without its permit, a payment has no approval, and goes through with a permit that the token refuses.
   const isUnpermitted = eventIn(difference.values[0]) === "Approval" && expected.function === "payWithPermit";
+  const error = isUnpermitted ? "PermitRefused" : wanted;
   return {
     failure,
-    rule: ruleOfDifference(difference, expected.function),
-    includedIn: isUnpermitted ? ruleOf("payWithPermit", "PermitRefused") : undefined,
+    ...withIncluding(ruleOfDifference(difference, expected.function), expected.function, error),
     calls: expected.function,
   };
 }

@@ -4,7 +4,7 @@ import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../proto
 import { hashId } from "../../protocol/values/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { toNode, traceRevert } from "../../relayer/node/node.ts";
-import { type Breach, brokenRule, type Outcome, ruleOf, wronglyRefused } from "../breach.ts";
+import { type Breach, brokenRule, type Outcome, ruleOf, withIncluding, wronglyRefused } from "../breach.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { functionOf } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
@@ -72,7 +72,7 @@ export async function refuses(
   const seen = decodeRevert(data)?.name ?? "no reason";
   if (errors.includes(seen)) return null;
   const failure = `the contract reverted with ${revertText(data)} (${hash}); ${error} was expected`;
-  return { failure, rule: brokenRule(calls, errors[0], seen), calls };
+  return { failure, ...withIncluding(brokenRule(calls, errors[0], seen), calls, errors[0]), calls };
 }
 
 /** Sends what must be accepted; null when it was. */

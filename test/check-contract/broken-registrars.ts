@@ -55,6 +55,23 @@ const guard = "    uint256 private transient _entered;";
 
 /** Registrars that differ in few calls only, by their names. */
 const rareBreaks = {
+  RegistersOtherBuyer: [
+    {
+      source: "            buyer: purchase_.buyer,\n",
+      instead: "            buyer: route == Route.Direct ? purchase_.beneficiary : purchase_.buyer,\n",
+    },
+    {
+      source: "emit PurchaseRegistered(id, purchase_.program, purchase_.buyer,",
+      instead: "emit PurchaseRegistered(id, purchase_.program, purchase_.beneficiary,",
+    },
+  ],
+  RevocationKeepsTheEnrollment: [{ source: "        delete _active[program][msg.sender];\n", instead: "" }],
+  CollectsOneMore: [
+    {
+      source: "uint256 collectedTotal = source.collected + award;",
+      instead: "uint256 collectedTotal = Math.min(source.collected + award + 1, source.cap);",
+    },
+  ],
   WithdrawalWaitsForNewAdmin: [
     {
       source: "        bytes32 program = _fundings[record.funding].program;\n        _requireOperator(",

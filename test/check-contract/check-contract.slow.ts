@@ -311,6 +311,20 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
   300_000,
 );
 
+test.each([
+  ["RegistersOtherBuyer", "the field buyer of the event PurchaseRegistered has the right value"],
+  ["RevocationKeepsTheEnrollment", "enrolledAs() returns the right value"],
+  ["CollectsOneMore", "the field collected of funding() has the right value"],
+] as const)(
+  "a wrong value is one finding, whatever events, errors and later calls show it: %s",
+  async (name, rule) => {
+    const file = (await rareArtifacts()).get(name) ?? "";
+    const { findings } = await checkContract(await readArtifact(file), { reference, attacks: [] });
+    expect(findings).toMatchObject([{ rule }]);
+  },
+  300_000,
+);
+
 test("a contract that accepts ETH with every call is one finding", async () => {
   const artifact = await readArtifact(own);
   // Zero in place of the value, which the compiler's code compares with zero before it looks at the function.

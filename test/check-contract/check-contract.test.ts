@@ -83,7 +83,7 @@ test("checks that fail for one cause are one finding, and each other one is its 
     findings.map(({ rule, failure, checks }) => [rule, failure, checks.map(({ name }) => name)]),
   ).toEqual([
     ["a payment after the deadline is refused", "late", ["late", "batch", "attack"]],
-    ["an offer is signed", "high", ["high s", "stranger"]],
+    ["an offer is signed", "signed", ["stranger", "high s"]],
     ["elsewhere", "else", ["elsewhere"]],
   ]);
 });
@@ -158,9 +158,128 @@ test("a rule that is broken because of what the contract stores is a part of the
     failed("revocation", { failure: "wrong", rule, calls: "revokeFunding" }),
   ]);
   expect(findings).toMatchObject([
-    { rule: "a refund above what is left of the cap is refused", checks: [{ name: "above" }] },
     { rule, failure: "wrong", checks: [{ name: "revocation" }, { name: "late" }, { name: "event" }] },
+    { rule: "a refund above what is left of the cap is refused", checks: [{ name: "above" }] },
   ]);
+});
+
+const right = "has the right value";
+
+test.each([
+  ["the field paid of purchase()", `the field paidTotal of the event PurchasePaid ${right}`],
+  ["the field paid of purchase()", `the field released of the event OfferWithdrawn ${right}`],
+  ["the field openOffers of programState()", `the field released of the event PurchaseExpired ${right}`],
+  ["the field collected of funding()", `the field collectedTotal of the event RefundCollected ${right}`],
+  ["the field refunded of purchase()", `the field award of the event RefundCollected ${right}`],
+  ["the field admin of programState()", `the field newAdmin of the event AdminTransferred ${right}`],
+  ["the field admin of programState()", `the field previousAdmin of the event AdminTransferred ${right}`],
+  ["pendingAdmin()", `the field newAdmin of the event AdminTransferStarted ${right}`],
+  ["enrolledAs()", `the field merchantRef of the event FundingEnrolled ${right}`],
+  ["the field buyer of purchase()", `the field buyer of the event PurchaseRegistered ${right}`],
+  ["the field decisionHash of purchase()", `the argument decisionHash of the error AlreadyRefunded ${right}`],
+  ["the field status of purchase()", `the argument actual of the error WrongStatus ${right}`],
+  ["the field payDeadline of purchase()", "a payment after the deadline is refused"],
+])("that %s is wrong says why this rule is broken, too: %s", (view, rule) => {
+  const viewRule = view.startsWith("the field") ? `${view} ${right}` : `${view} returns the right value`;
+  const broken = { failure: "other", rule, calls: "pay" };
+  const findings = groupFindings([
+    failed("other", broken),
+    failed("view", { failure: "wrong", rule: viewRule, calls: "pay" }),
+  ]);
+  // The report names the joined rule, which may be broken on its own.
+  expect(findings).toEqual([
+    {
+      rule: viewRule,
+      failure: "wrong",
+      checks: [
+        { suite: "rules", name: "view" },
+        { suite: "rules", name: "other", rule },
+      ],
+    },
+  ]);
+  const elsewhere = { failure: "wrong", rule: `the field salt of funding() ${right}` };
+  expect(groupFindings([failed("other", broken), failed("view", elsewhere)])).toHaveLength(2);
+});
+
+test("an argument of an error is a part of the rule about the error, which is a part of a wrong view", () => {
+  const rule = "a payment after the deadline is refused";
+  const argument = `the argument deadline of the error DeadlinePassed ${right}`;
+  const view = `the field payDeadline of purchase() ${right}`;
+  const checks = [
+    failed("argument", { failure: "argument", rule: argument, includedIn: rule, calls: "pay" }),
+    failed("late", { failure: "late", rule, calls: "pay" }),
+  ];
+  expect(groupFindings(checks)).toMatchObject([{ rule, failure: "late", checks: [{}, { rule: argument }] }]);
+  expect(groupFindings([...checks, failed("view", { failure: "wrong", rule: view })])).toMatchObject([
+    { rule: view, checks: [{ name: "view" }, { rule: argument }, { rule }] },
+  ]);
+});
+
+test("a step that is refused is a part of an event that shows why, and any other call is not", () => {
+  const rule = `the field buyer of the event PurchaseRegistered ${right}`;
+  const refused = {
+    failure: "refused",
+    rule: "a payment by another account is refused",
+    mustSucceed: "a payment that must succeed is not refused with WrongCaller",
+    calls: "pay",
+  };
+  const event = failed("event", { failure: "wrong", rule, calls: "register" });
+  expect(groupFindings([failed("step", { ...refused, isStep: true }), event])).toMatchObject([
+    { rule, failure: "wrong", checks: [{ name: "event" }, { name: "step", rule: refused.mustSucceed }] },
+  ]);
+  expect(groupFindings([failed("call", refused), event])).toHaveLength(2);
+});
+
+test("a call that is refused for another reason is a part of the missing check for the right one", () => {
+  const call = (outcome: string) => ({
+    rule: "a call",
+    function: "register",
+    hash: null,
+    effect: { outcome },
+  });
+  const expected = call("reverted with NotEnrolled(program 0x1, wallet 0x2)");
+  const missing = findCallBreach(call("succeeded"), expected);
+  const another = findCallBreach(call("reverted with FundingInsufficient(amount 2, remaining 1)"), expected);
+  const rule =
+    "a registration of a merchant without an active enrollment, such as after a revocation, is refused";
+  const instead = "a registration above what is left of the cap is refused";
+  if (missing === null || another === null) throw new Error("Both calls differ.");
+  expect(groupFindings([failed("another", another), failed("missing", missing)])).toMatchObject([
+    { rule, checks: [{ name: "missing" }, { name: "another", rule: instead }] },
+  ]);
+  expect(groupFindings([failed("another", another)])).toMatchObject([{ rule: instead }]);
+});
+
+test("the report names the other rules that a finding may explain, with their checks", () => {
+  const report = {
+    contract: "A",
+    passed: false,
+    results: [],
+    findings: [
+      {
+        rule: "one",
+        failure: "wrong",
+        checks: [
+          { suite: "states", name: "a" },
+          { suite: "states", name: "b", rule: "two" },
+          { suite: "calls: payments", name: "c", rule: "two" },
+          { suite: "rules", name: "d", rule: "three" },
+        ],
+      },
+    ],
+    not_run: 0,
+    left_out: 0,
+    gas: [],
+  };
+  expect(renderReport(report, false)).toContain(
+    [
+      "✗ one",
+      "    wrong",
+      "    states  a; also 1 of the states, 1 of the calls, 1 of the rules",
+      "    also broken, perhaps because of it: two (2 checks); three (1 check)",
+      "",
+    ].join("\n"),
+  );
 });
 
 test.each([
