@@ -593,6 +593,21 @@ describe("for every visitor", () => {
     await page.locator("#action-fund").getByText("Let refunds be collected").waitFor();
   });
 
+  test("on a phone the state of a step has a line of its own", async () => {
+    const { merchant } = await kit.sandbox.given.merchant({ state: "funded" });
+    const page = await browser.open({ viewport: { width: 390, height: 844 } });
+    await page.goto(merchant.wallet_url);
+    await page.locator("details.others > summary").click();
+    for (const action of ["enroll", "fund"]) {
+      const line = page.locator(`#action-${action} summary`);
+      const [title, reason, whole] = await Promise.all(
+        [line.locator("h2"), line.locator(".reason"), line].map(async (part) => await part.boundingBox()),
+      );
+      expect(reason?.y).toBeGreaterThanOrEqual((title?.y ?? Number.NaN) + (title?.height ?? 0));
+      expect(reason?.width).toBe(whole?.width);
+    }
+  });
+
   test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {
     const merchant = await kit.createMerchant();
     const purchase = await kit.paidPurchase(await kit.enrolledMerchant());
