@@ -20,12 +20,12 @@ test("a search finds a section of any document and leads to it", async () => {
     .first()
     .click();
   await page.waitForURL(/\/docs\/contracts\.md#./);
-  await page.getByRole("heading", { name: "The contracts", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Contracts", level: 1 }).waitFor();
   // A section must have each word.
   await page.getByRole("searchbox").fill("funding nothing-has-this-word");
   await page.getByText('No section has "funding nothing-has-this-word".').waitFor();
   await page.getByRole("searchbox").press("Escape");
-  expect(await page.getByRole("heading", { name: "The contracts", level: 1 }).isVisible()).toBe(true);
+  expect(await page.getByRole("heading", { name: "Contracts", level: 1 }).isVisible()).toBe(true);
 });
 
 test("a result of a search is a sentence, in which the words of the search are marked", async () => {
