@@ -131,7 +131,7 @@ function excerptOf(text: string, words: readonly string[]): string {
 /** Returns a text with each of the words in it marked. */
 function marked(text: string, words: readonly string[]): (string | HTMLElement)[] {
   const anyWord = new RegExp(`(${words.map((word) => word.replace(/\W/g, "\\$&")).join("|")})`, "i");
-  // What is between the words is at even places.
+  // The text between the words is at even places.
   return text.split(anyWord).map((part, index) => {
     if (index % 2 === 0) return part;
     const mark = document.createElement("mark");

@@ -32,8 +32,8 @@ export function openNext(state: PageState, wallet: WalletView): void {
   if (next !== null) state.opened.add(next);
 }
 
-/** Folds the steps of a payment that is complete: the top of the page says what was paid. */
-export function foldPayment({ actions, opened }: PageState): void {
+/** Collapses the steps of a payment that is complete: the top of the page says what was paid. */
+export function collapsePayment({ actions, opened }: PageState): void {
   for (const name of paymentActions) {
     opened.delete(name);
     if (actions[name].progress?.at === "accepted") actions[name].progress = null;

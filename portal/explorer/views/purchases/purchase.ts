@@ -68,7 +68,7 @@ function entriesOf(show: string, entries: readonly TimelineEntry[]): readonly Ti
 /** Entries below each other; steps of the relayer and of deliveries that follow each other are folded. */
 function timeline(entries: readonly TimelineEntry[], isFolding: boolean, measure: Measure): TemplateResult {
   if (entries.length === 0) return html`<p class="quiet">Nothing of this kind has happened.</p>`;
-  // What the outbox took is among the webhooks.
+  // The events of the outbox are among the webhooks.
   const runs = isFolding
     ? runsOf(entries.filter(({ kind }) => kind !== "event"))
     : entries.map((entry) => [entry]);
