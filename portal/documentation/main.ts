@@ -9,7 +9,7 @@ interface PageSection {
 }
 
 const shownMost = 20;
-const excerptLength = 160;
+const excerptLength = 200;
 
 const field = element("#search input", HTMLInputElement);
 const found = element("#found", HTMLElement);
@@ -22,6 +22,10 @@ let sections: Promise<PageSection[]> | undefined;
 if (matchMedia("(max-width: 55rem)").matches)
   for (const list of document.querySelectorAll("details.menu, details.contents"))
     list.removeAttribute("open");
+
+const current = document.querySelector<HTMLElement>(".menu [aria-current]");
+const menu = element(".menu", HTMLElement);
+if (current !== null) menu.scrollTop = current.offsetTop - menu.offsetTop - menu.clientHeight / 2;
 
 element("#search", HTMLFormElement).addEventListener("submit", (event) => event.preventDefault());
 field.addEventListener("input", () => void search());
@@ -97,17 +101,43 @@ function entryOf(
   const entry = document.createElement("li");
   const link = document.createElement("a");
   link.href = url;
-  link.textContent = name === heading ? name : `${name}: ${heading}`;
+  link.append(...marked(name === heading ? name : `${name}: ${heading}`, words));
   // A section of this page is shown again once its address is gone to.
   link.addEventListener("click", () => {
     field.value = "";
     void search();
   });
   const excerpt = document.createElement("p");
-  const at = Math.max(0, text.toLowerCase().indexOf(words[0] ?? "") - excerptLength / 4);
-  excerpt.textContent = `${at > 0 ? "…" : ""}${text.slice(at, at + excerptLength)}${text.length > at + excerptLength ? "…" : ""}`;
+  excerpt.append(...marked(excerptOf(text, words), words));
   entry.append(link, excerpt);
   return entry;
+}
+
+/** Returns the sentence of a section that has most of the words: of lines that have as many, a whole sentence before a name or code. */
+function excerptOf(text: string, words: readonly string[]): string {
+  const rankOfLine = (line: string) =>
+    3 * words.filter((word) => line.toLowerCase().includes(word)).length +
+    Number(line.split(" ").length > 4) +
+    Number(/[.:!?]$/.test(line));
+  const [best = ""] = text
+    .split(/\n|(?<=[.:!?])\s+(?=[A-Z])/)
+    .toSorted((left, right) => rankOfLine(right) - rankOfLine(left));
+  const found = words.map((word) => best.toLowerCase().indexOf(word)).filter((at) => at >= 0);
+  const at = best.length <= excerptLength ? 0 : Math.max(0, Math.min(...found) - excerptLength / 2);
+  const cut = best.slice(at, at + excerptLength);
+  return `${at > 0 ? "…" : ""}${cut}${best.length > at + excerptLength ? "…" : ""}`;
+}
+
+/** Returns a text with each of the words in it marked. */
+function marked(text: string, words: readonly string[]): (string | HTMLElement)[] {
+  const anyWord = new RegExp(`(${words.map((word) => word.replace(/\W/g, "\\$&")).join("|")})`, "i");
+  // The text between the words is at even places.
+  return text.split(anyWord).map((part, index) => {
+    if (index % 2 === 0) return part;
+    const mark = document.createElement("mark");
+    mark.textContent = part;
+    return mark;
+  });
 }
 
 function wordsOf(text: string): string[] {

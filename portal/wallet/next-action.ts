@@ -1,11 +1,14 @@
 import type { PageState } from "./page-state.ts";
 import type { ActionName, WalletView } from "./wallet-api.ts";
 
+/** The actions that pay a purchase. */
+export const paymentActions: readonly ActionName[] = ["approve", "pay", "pay_with_permit"];
+
 /** The actions of one wallet, in the order in which it takes them. */
 export const actionGroups: readonly (readonly ActionName[])[] = [
   ["enroll", "fund"],
   ["register"],
-  ["approve", "pay", "pay_with_permit"],
+  paymentActions,
   ["claim"],
 ];
 
@@ -27,6 +30,14 @@ export const oneTimeActions: ReadonlySet<ActionName> = new Set(["enroll", "regis
 export function openNext(state: PageState, wallet: WalletView): void {
   const next = nextOf(wallet);
   if (next !== null) state.opened.add(next);
+}
+
+/** Collapses the steps of a payment that is complete: the top of the page says what was paid. */
+export function collapsePayment({ actions, opened }: PageState): void {
+  for (const name of paymentActions) {
+    opened.delete(name);
+    if (actions[name].progress?.at === "accepted") actions[name].progress = null;
+  }
 }
 
 /** The first action that is possible and was not accepted yet. */

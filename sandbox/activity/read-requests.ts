@@ -57,7 +57,7 @@ function viewRequest(kept: KeptRequest, account: string, deployment: Deployment)
     duration_ms: round(kept.durationMs),
     operation,
     caller,
-    from: account === "anyone" ? (kept.path.startsWith("/wallet/") ? "page" : "anyone") : nameClient(account),
+    from: account === "anyone" ? (isOfPage(kept) ? "page" : "anyone") : nameClient(account),
     idempotency_key: idempotency_key === null ? null : redact(idempotency_key),
     replayed,
     status,
@@ -68,6 +68,10 @@ function viewRequest(kept: KeptRequest, account: string, deployment: Deployment)
     objects: namedIn(kept),
     more_calls: kept.moreCalls,
   };
+}
+
+function isOfPage(kept: KeptRequest): boolean {
+  return kept.isOfPage || kept.path.startsWith("/wallet/");
 }
 
 /** Names the client that an account belongs to; no option can name an account with a slash. */

@@ -25,6 +25,8 @@ export interface KeptCall {
 export interface OpenRequest {
   method: string;
   path: string;
+  /** Whether a page of the API's own host sent it, by the browser's word. */
+  isOfPage: boolean;
   /** In milliseconds since the start of the process. */
   startedAt: number;
   calls: KeptCall[];
@@ -90,6 +92,7 @@ export class RequestLog implements Part<null> {
     const now = performance.now();
     const open = this.#current.getStore() ?? {
       ...request,
+      isOfPage: false,
       startedAt: now,
       calls: [],
       moreCalls: 0,
@@ -98,11 +101,12 @@ export class RequestLog implements Part<null> {
     const body = bytes?.toString() ?? null;
     const answer = sent?.toString() ?? null;
     this.#count += 1;
-    const { startedAt, calls, moreCalls } = open;
+    const { isOfPage, startedAt, calls, moreCalls } = open;
     const size = sizeOf(body, answer, calls);
     const durationMs = now - startedAt;
     this.#kept.push({
       ...request,
+      isOfPage,
       startedAt,
       calls,
       moreCalls,
@@ -151,8 +155,9 @@ export class RequestLog implements Part<null> {
   }
 }
 
-function openRequest({ method = "", url = "" }: IncomingMessage): OpenRequest {
-  return { method, path: url, startedAt: performance.now(), calls: [], moreCalls: 0 };
+function openRequest({ method = "", url = "", headers }: IncomingMessage): OpenRequest {
+  const isOfPage = headers["sec-fetch-site"] === "same-origin";
+  return { method, path: url, isOfPage, startedAt: performance.now(), calls: [], moreCalls: 0 };
 }
 
 async function noteCall<T>(

@@ -37,8 +37,8 @@ const kinds = {
   claim: { what: "a claim", fields: ["id", "claim_hash"], as: "a claim as the API returns it" },
   transaction: {
     what: "a transaction",
-    fields: ["to", "data"],
-    as: "the transaction of an action, or { to, data }",
+    fields: ["to"],
+    as: "the transaction of an action, or { to, data, value }",
   },
   event: { what: "an event", fields: ["id"], as: "an event of the outbox, or { id }" },
   delivery: {

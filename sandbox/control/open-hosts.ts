@@ -10,6 +10,7 @@ import type { Services } from "../../server/services.ts";
 import type { Watch } from "../activity/watch.ts";
 import { mineBlocks } from "../chain/clock/mining.ts";
 import { isPlaced } from "../chain/journal/changing-methods.ts";
+import type { FrontedChain } from "../chain/rpc/answer-request.ts";
 import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { type Explorer, openExplorer } from "../explorer/explorer.ts";
@@ -61,14 +62,16 @@ function openRpcFront({
   chain,
   gate,
   rpcSnapshots,
+  services,
 }: {
   chain: ChainNode;
   gate: RequestGate;
   rpcSnapshots: RpcSnapshots;
+  services: Services;
 }): RpcFront {
   const { anvil, client, request, journal, impersonation, filters, gate: miningGate } = chain;
   const node = toNode(request);
-  return new RpcFront(() => anvil.url, gate, {
+  const fronted: FrontedChain = {
     filters,
     snapshots: rpcSnapshots,
     interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
@@ -97,7 +100,8 @@ function openRpcFront({
       const record = async () => await journal.call(call, make, isDone);
       return isPlaced(call.method) ? await miningGate.runExclusive(record) : await record();
     },
-  });
+  };
+  return new RpcFront(() => anvil.url, gate, fronted, services.settings.urls);
 }
 
 /** The listeners of a sandbox's parts. */

@@ -335,7 +335,7 @@ const requestSchema = z.object({
   caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
   from: z.enum(["backend", "sandbox.client", "given", "demo", "page", "anyone"]).meta({
     description:
-      "`page`: a wallet route, which needs no credential. `anyone`: another request without a valid credential.",
+      "`page`: a wallet route, or a request of a page without a credential. `anyone`: another request without a valid credential.",
   }),
   idempotency_key: text.nullable(),
   replayed: z.boolean(),

@@ -22,7 +22,8 @@ import { wait } from "../lib/time/timers.ts";
 /** A transaction to send: the `transaction` of an API answer, or a part of one. */
 export interface WalletTransaction {
   to: Address;
-  data: Hex;
+  /** By default `0x`: no calldata. */
+  data?: Hex | undefined;
   /** Wei, as a decimal string; by default 0. */
   value?: string;
 }
@@ -204,7 +205,7 @@ export class Wallet {
       chainId,
       nonce,
       to: transaction.to,
-      data: transaction.data,
+      data: transaction.data ?? "0x",
       value: BigInt(transaction.value ?? "0"),
       gas: walletGas,
       ...(await this.#terms.fees()),

@@ -30,5 +30,6 @@ export const apiPages: Pages = {
     ...Object.fromEntries(walletPaths.map((path) => [path, walletPage])),
   },
   negotiated: walletPaths,
+  redirects: { "/v1/routing": referencePath },
   folders: ["style", "vendor", "amounts", "wallet", "reference"],
 };

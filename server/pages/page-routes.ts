@@ -16,6 +16,8 @@ export interface Pages {
   pages: { readonly [path: string]: (urls: Urls) => Page };
   /** Paths that answer programs, too: there a page is for clients that prefer HTML. */
   negotiated?: readonly string[];
+  /** Paths that are nothing for programs: there a client that prefers HTML is redirected to a page. */
+  redirects?: { readonly [path: string]: string };
   /** The folders of portal/ whose scripts, styles and pictures are served below /assets. */
   folders: readonly string[];
 }
@@ -26,7 +28,7 @@ export interface Pages {
  * @throws Problem method_not_allowed, route_not_found: to the handler of the host's errors.
  */
 export function pageRoutes(
-  { pages, negotiated = [], folders }: Pages,
+  { pages, negotiated = [], redirects = {}, folders }: Pages,
   services: Pick<Services, "wait" | "settings">,
 ): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
@@ -44,6 +46,12 @@ export function pageRoutes(
       }
     });
   }
+  for (const [path, page] of Object.entries(redirects))
+    router.get(path, (request, response, next) => {
+      response.vary("Accept");
+      if (prefersHtml(request)) response.redirect(302, page);
+      else next();
+    });
   router.get("/assets/*path", (request, response) => {
     const path = decodePath(request.path.slice("/assets/".length));
     const answer = answerAsset(path, folders, request.get("If-None-Match"));

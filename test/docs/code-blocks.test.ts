@@ -27,7 +27,7 @@ async function strangersApproval({
 
 /** The variables that the text before a code block introduces, made with a sandbox. */
 const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Promise<object> } = {
-  "binding.md: The binding check": strangersApproval,
+  "binding.md: Binding checks": strangersApproval,
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
   "explain.md: Explain": strangersApproval,
   "explore.md: Explore": async () => {
@@ -159,7 +159,7 @@ const commandLines = blocks
     code
       .replaceAll("\\\n", " ")
       .split("\n")
-      .map((line) => ({ place, line: line.replace(/\s+#.*$|^\w+=\$\(/g, "").trim() })),
+      .map((line) => ({ place, line: line.replace(/(?:^|\s+)#.*$|^\w+=\$\(/g, "").trim() })),
   )
   .filter(({ line }) => line !== "");
 

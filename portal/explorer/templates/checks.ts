@@ -1,10 +1,14 @@
 import type { CheckView } from "../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import type { Measure } from "../format.ts";
+import { folded } from "./templates.ts";
 import { formatUnix, linked } from "./text.ts";
 
 /** Names of fields that hold a time in Unix seconds. */
 const times = /deadline|until|timestamp|^timely$/i;
+
+/** Checks whose sides are long: bytes in hexadecimal, and whole logs. */
+const long: ReadonlySet<string> = new Set(["calldata", "log"]);
 
 /** A JSON value as a person reads it: with labels and links at addresses and ids, and a date behind Unix seconds. */
 export function value(data: unknown, { labels }: Measure, name = ""): TemplateResult {
@@ -22,15 +26,14 @@ export function checks(list: readonly CheckView[], measure: Measure): TemplateRe
   const failed = list.filter(({ ok }) => !ok);
   const passed = list.filter(({ ok }) => ok);
   return html`<div class="checks">
-    ${failed.map(
-      ({ name, expected, actual }) => html`<div class="check">
-        <p><span class="badge bad">✗ ${name}</span></p>
-        <dl class="sides">
-          <div><dt>expected</dt><dd>${value(expected, measure, name)}</dd></div>
-          <div><dt>found</dt><dd>${value(actual, measure, name)}</dd></div>
-        </dl>
-      </div>`,
-    )}
+    ${failed.map(({ name, expected, actual }) => {
+      const title = html`<span class="badge bad">✗ ${name}</span>`;
+      const sides = html`<dl class="sides">
+        <div><dt>expected</dt><dd>${value(expected, measure, name)}</dd></div>
+        <div><dt>found</dt><dd>${value(actual, measure, name)}</dd></div>
+      </dl>`;
+      return long.has(name) ? folded(title, sides) : html`<div class="check"><p>${title}</p>${sides}</div>`;
+    })}
     ${
       passed.length === 0
         ? nothing

@@ -80,6 +80,8 @@ export function time(at: string, { now }: Measure): TemplateResult {
 
 const tones: { readonly [state: string]: string } = {
   active: "accent",
+  paid: "good",
+  expired: "warn",
   enrolled: "good",
   refunded: "good",
   approved: "good",

@@ -76,12 +76,12 @@ function eventRow(event: EventView, isOpen: boolean, context: ViewContext): Temp
 
 /** Everything about an event: every attempt to deliver it, where it arrived, and its body. */
 export function eventDetails(event: EventView, context: ViewContext): TemplateResult {
-  const { id, sequence, subject, attempts, receipt_id, arrivals } = event;
+  const { id, sequence, attempts, receipt_id, arrivals } = event;
   const resendEvent = () =>
     context.act(`Event ${sequence} was sent once more.`, async () => {
       await requestControl("POST", "/receiver/resend", { event_id: id });
     });
-  return html`<p class="row small">${subjectLink(subject)} ${copyable(id, "event id")}</p>
+  return html`<p class="row small">${copyable(id, "event id")}</p>
     ${
       attempts.length === 0
         ? nothing

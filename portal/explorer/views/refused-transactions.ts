@@ -1,34 +1,45 @@
 import type { Explanation } from "../../../sandbox/explain/explanation.ts";
-import type { RefusalView, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { PurchaseView, RefusalView, ViewPage } from "../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
 import { checks } from "../templates/checks.ts";
 import { type ListField, listFilter, orderField, recordList } from "../templates/lists.ts";
-import { subjectLink, time, transaction } from "../templates/templates.ts";
+import { subjectLink, subjectName, time, transaction } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
 import { defineView, type ViewContext } from "../view.ts";
-import { explanation } from "./transaction.ts";
+import { type PurchasesById, readPurchases } from "./purchases/purchases.ts";
+import { hasDifference, transactionDetails } from "./transaction.ts";
 
 /** The explanations that were asked for, by transaction hash and subject; a text says why there is none. */
 const explained = new Map<string, Explanation | string>();
 
 const fields: readonly ListField[] = [{ name: "q", label: "Id, hash, step or code" }, orderField];
 
+/** A page of refusals with the purchases that they are about. */
+interface RefusalsData {
+  page: ViewPage<RefusalView>;
+  purchases: PurchasesById;
+}
+
 /** The transactions that a step did not accept, the newest first. */
-export const refusalsView = defineView<ViewPage<RefusalView>>({
+export const refusalsView = defineView<RefusalsData>({
   title: () => "Refused",
   topics: ["refusals"],
-  load: ({ query }) => readExplorer("/refusals", Object.fromEntries(query)),
-  draw: ({ data, next_cursor }, context) => html`
+  async load({ query }) {
+    const page = await readExplorer<ViewPage<RefusalView>>("/refusals", Object.fromEntries(query));
+    return { page, purchases: await readPurchases(page.data.map(({ subject }) => subject)) };
+  },
+  draw: ({ page, purchases }, context) => html`
     <h1 tabindex="-1">Refused</h1>
     <p class="quiet">Transactions that the API has refused. The last 500 are kept until a restore or a restart.</p>
     ${listFilter("refusals", "Refusals", context.pageAddress.query, fields)}
     ${recordList("refusals", context.pageAddress.query, {
-      page: { data, next_cursor },
+      page,
       key: ({ number }) => number,
-      row: (refusal) => refusalRow(refusal, context),
+      row: (refusal) => refusalRow(refusal, purchases.get(refusal.subject), context),
       empty: {
         sentence: "Nothing was refused.",
+        more: "Reverted transactions are under Blocks.",
         unmatched: "No refusal matches.",
       },
     })}
@@ -36,7 +47,11 @@ export const refusalsView = defineView<ViewPage<RefusalView>>({
 });
 
 /** One refusal: the cause in one sentence; the checks with both sides and the decoded call on demand. */
-function refusalRow(refusal: RefusalView, context: ViewContext): TemplateResult {
+function refusalRow(
+  refusal: RefusalView,
+  purchase: PurchaseView | undefined,
+  context: ViewContext,
+): TemplateResult {
   const { number, at, step, subject, code, cause, transaction_hash, times } = refusal;
   const { measure } = context;
   const key = `${transaction_hash} ${subject}`;
@@ -51,6 +66,7 @@ function refusalRow(refusal: RefusalView, context: ViewContext): TemplateResult 
   return html`<article class="entry" aria-label=${`Refusal ${number}`}>
     <p class="row">
       <strong>${step}</strong> <span class="badge bad">${code}</span>
+      ${purchase === undefined ? nothing : subjectName(purchase)}
       ${times === 1 ? nothing : html`<span class="small">${times} times</span>`}
       <span class="small quiet">${time(at, measure)}</span>
     </p>
@@ -59,13 +75,14 @@ function refusalRow(refusal: RefusalView, context: ViewContext): TemplateResult 
     <details @toggle=${toggle}>
       <summary>Checks and decoded call</summary>
       <div class="stack">
-        ${checks(refusal.checks, measure)}
         ${
           found === undefined
             ? html`<p class="quiet">Reading …</p>`
             : typeof found === "string"
-              ? html`<p class="notice bad">${found}</p>`
-              : explanation({ ...found, checks: [] }, measure)
+              ? html`<p class="notice bad">${found}</p> ${checks(refusal.checks, measure)}`
+              : hasDifference(found)
+                ? transactionDetails(found, measure)
+                : html`${checks(refusal.checks, measure)} ${transactionDetails({ ...found, checks: [] }, measure)}`
         }
       </div>
     </details>

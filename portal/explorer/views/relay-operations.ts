@@ -79,9 +79,9 @@ export function operationRow(
   });
 }
 
-/** Everything about a relay operation, with every transaction that was signed for it. */
+/** Everything about a relay operation but its purchase, with every transaction that was signed for it. */
 export function operationDetails(operation: RelayOperationView, context: ViewContext): TemplateResult {
-  const { id, status, error, purchase_id, transactions, from, nonce } = operation;
+  const { id, status, error, transactions, from, nonce } = operation;
   const resume = () =>
     context.act(
       "The relay operation continues.",
@@ -91,18 +91,18 @@ export function operationDetails(operation: RelayOperationView, context: ViewCon
     <ul class="plain hashes">
       ${transactions.map(
         ({ hash, attempt, purpose, outcome }) => html`<li class="row">
-          ${transaction(hash)} <span class="small">${purpose}</span> ${badge(outcome)}
+          ${transactions.length === 1 && hash === operation.hash && !context.isRecorded ? nothing : transaction(hash)} <span class="small">${purpose}</span> ${badge(outcome)}
           ${operation.attempt === 1 ? nothing : html`<span class="small quiet">attempt ${attempt}</span>`}
         </li>`,
       )}
       ${transactions.length === 0 ? html`<li class="quiet">Nothing is signed yet.</li>` : nothing}
     </ul>
     <dl class="facts small">
-      ${purchase_id === null ? nothing : html`<dt>Purchase</dt><dd>${purchaseLink(purchase_id)}</dd>`}
       <dt>Operation</dt>
       <dd>${copyable(id, "relay operation id")}</dd>
       <dt>Signer</dt>
-      <dd>${account(from)}${nonce === null ? nothing : html`, nonce ${nonce}`}</dd>
+      <dd>${account(from)}</dd>
+      ${nonce === null ? nothing : html`<dt>Nonce</dt><dd class="number">${nonce}</dd>`}
       ${
         operation.block_number === null
           ? nothing

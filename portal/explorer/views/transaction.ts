@@ -1,4 +1,5 @@
 import type { Explanation, Frame, StateChanges } from "../../../sandbox/explain/explanation.ts";
+import type { PurchaseView } from "../../../sandbox/explorer/views.ts";
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { requestControl } from "../api.ts";
@@ -12,37 +13,65 @@ import {
   copyable,
   folded,
   subjectLink,
+  subjectName,
   type Template,
   time,
 } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
 import { defineView } from "../view.ts";
+import { type PurchasesById, readPurchases } from "./purchases/purchases.ts";
+
+/** A transaction with the purchases that it is compared with. */
+interface ExplainedTransaction {
+  explained: Explanation;
+  purchases: PurchasesById;
+}
 
 /** One transaction, and whether it would be accepted. */
-export const transactionView = defineView<Explanation>({
+export const transactionView = defineView<ExplainedTransaction>({
   title: () => "Transaction",
   topics: ["blocks", "purchases"],
-  load: ({ id }) => requestControl("GET", `/explain/${encodeURIComponent(id.toLowerCase())}`),
-  draw: (explained, { measure }) => html`
+  async load({ id }) {
+    const explained = await requestControl<Explanation>(
+      "GET",
+      `/explain/${encodeURIComponent(id.toLowerCase())}`,
+    );
+    return { explained, purchases: await readPurchases(subjectsOf(explained)) };
+  },
+  draw: ({ explained, purchases }, { measure }) => html`
     <div class="heading">
       <h1 tabindex="-1">Transaction</h1>
       ${explained.transaction === null ? nothing : badge(explained.transaction.status)}
       ${copyable(explained.transaction_hash, "transaction hash")}
     </div>
-    <section class="panel" aria-label="Explanation">${explanation(explained, measure)}</section>
+    <section class="panel" aria-label="Explanation">${explanation(explained, measure, purchases)}</section>
   `,
 });
 
 /** Renders why a transaction is accepted or refused, who sent it where, its call next to the expected one, and the rest folded. */
-export function explanation(explained: Explanation, measure: Measure): TemplateResult {
-  return html`${verdict(explained, measure)} ${transactionDetails(explained, measure)}`;
+export function explanation(
+  explained: Explanation,
+  measure: Measure,
+  purchases: PurchasesById = new Map(),
+): TemplateResult {
+  return html`${verdict(explained, measure)} ${transactionDetails(explained, measure, purchases)}`;
 }
 
-/** Renders the part of an explanation below its verdict. */
-export function transactionDetails(explained: Explanation, measure: Measure): TemplateResult {
+/** The ids of the purchases or merchants that a transaction is compared with. */
+function subjectsOf({ subject }: Explanation): string[] {
+  return subject?.split(", ") ?? [];
+}
+
+/** Renders the part of an explanation below its verdict: a call that differs from the expected one comes first. */
+export function transactionDetails(
+  explained: Explanation,
+  measure: Measure,
+  purchases: PurchasesById = new Map(),
+): TemplateResult {
   const { call, changes, logs, trace, transaction } = explained;
-  return html`${facts(explained, measure)}
-    ${call === null ? nothing : callTable(call, measure)}
+  const table = call === null ? nothing : callTable(call, measure);
+  const about = facts(explained, measure, purchases);
+  return html`${hasDifference(explained) ? [table, about] : [about, table]}
     ${
       explained.checks.length === 0
         ? nothing
@@ -81,6 +110,11 @@ export function transactionDetails(explained: Explanation, measure: Measure): Te
             html`<p class="small"><code class="value">${transaction.input}</code></p>`,
           )
     }`;
+}
+
+/** Returns whether an argument of a call has another value than the expected one. */
+export function hasDifference({ call }: Explanation): boolean {
+  return call?.fields.some(({ equal }) => !equal) ?? false;
 }
 
 /** The balances and the storage that the transaction has changed. */
@@ -123,14 +157,16 @@ function verdict(
 }
 
 /** Sender, recipient, block, time and gas, and the step of the purchase that it is compared with. */
-function facts({ transaction, step, subject, submission }: Explanation, measure: Measure): TemplateResult {
+function facts(explained: Explanation, measure: Measure, purchases: PurchasesById): TemplateResult {
+  const { transaction, step, submission } = explained;
+  const subjects = subjectsOf(explained);
   return html`<dl class="facts small">
     ${transaction === null ? nothing : envelope(transaction, measure)}
     ${
-      step === null || subject === null
+      step === null || subjects.length === 0
         ? nothing
         : html`<dt>Compared with</dt>
-          <dd class="row"><span>the ${step} of</span> ${subject.split(", ").map(subjectLink)}</dd>`
+          <dd class="row"><span>the ${step} of</span> ${subjects.map((id) => [namesOf(purchases.get(id)), subjectLink(id)])}</dd>`
     }
     ${
       submission === null
@@ -139,6 +175,10 @@ function facts({ transaction, step, subject, submission }: Explanation, measure:
           <dd>Refused with <code>${submission.code}</code>: <code class="value">${submission.request}</code></dd>`
     }
   </dl>`;
+}
+
+function namesOf(purchase: PurchaseView | undefined): Template {
+  return purchase === undefined ? nothing : subjectName(purchase);
 }
 
 function envelope(transaction: NonNullable<Explanation["transaction"]>, measure: Measure): Template {

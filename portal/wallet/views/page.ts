@@ -1,10 +1,10 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { actionGroups } from "../next-action.ts";
+import { actionGroups, paymentActions } from "../next-action.ts";
 import type { PageState } from "../page-state.ts";
 import type { ActionName, Capabilities, WalletView } from "../wallet-api.ts";
 import { type Deeds, isConcerned, viewAction } from "./action.ts";
 import { actionWords, plainReason } from "./action-words.ts";
-import { titleOf, viewReceipt, viewSummary } from "./summary.ts";
+import { titleOf, viewEnrollment, viewReceipt, viewSummary } from "./summary.ts";
 
 /** Shows the whole page. */
 export function viewPage(state: PageState, deeds: Deeds) {
@@ -14,20 +14,26 @@ export function viewPage(state: PageState, deeds: Deeds) {
       <div class="notice bad" role="alert"><p>${failure}</p></div>
       <p><button type="button" @click=${() => deeds.reload()}>Try again</button></p>`;
   if (wallet === null || capabilities === null) return html`<p role="status">Reading the actions …</p>`;
-  const title = titleOf(wallet.subject, capabilities.contracts.token);
+  const { subject } = wallet;
+  const { token } = capabilities.contracts;
+  const title = titleOf(wallet, token);
   document.title = `${title} · Routing sandbox`;
   return html`<div class="receipt" aria-live="polite">
       <h1>${title}</h1>
-      ${viewReceipt(wallet.subject, whyNotPayable(wallet, capabilities), capabilities.contracts.token)}
+      ${
+        subject.type === "merchant"
+          ? viewEnrollment(wallet, token)
+          : viewReceipt(subject, whyNotPayable(wallet, capabilities), token)
+      }
     </div>
-    ${viewSummary(wallet.subject, capabilities)}
+    ${viewSummary(subject, capabilities)}
     ${wallet.actions.some(({ allowed }) => allowed) ? viewWallets(state, deeds) : nothing}
     ${viewActions(wallet, state, deeds)}`;
 }
 
 /** The reason why a purchase takes no payment; null while a step of a payment is possible. */
 function whyNotPayable({ actions }: WalletView, { contracts: { token } }: Capabilities): string | null {
-  const payment = actions.filter(({ name }) => actionGroups[2]?.includes(name));
+  const payment = actions.filter(({ name }) => paymentActions.includes(name));
   if (payment.some(({ allowed }) => allowed)) return null;
   return plainReason(payment.find(({ name }) => name === "approve")?.why_not ?? "", token);
 }
@@ -58,13 +64,14 @@ function viewActions({ actions }: WalletView, state: PageState, deeds: Deeds) {
 }
 
 function viewWallets({ offered, connection, connectionFailure }: PageState, deeds: Deeds) {
+  const needsTestKeys = connection === null && !offered.some(({ test }) => !test);
   return html`<section class="panel" aria-labelledby="wallets">
     <h2 id="wallets">${connection === null ? "Choose your wallet" : "Your wallet"}</h2>
     <div class="row">
       ${offered.map(
         (
           wallet,
-        ) => html`<button type="button" aria-pressed=${connection?.wallet.id === wallet.id ? "true" : "false"}
+        ) => html`<button type="button" class=${needsTestKeys ? "primary" : nothing} aria-pressed=${connection?.wallet.id === wallet.id ? "true" : "false"}
           @click=${() => deeds.connect(wallet.id)}>
           ${wallet.icon === null ? nothing : html`<img src=${wallet.icon} alt="" width="20" height="20">`}
           ${wallet.name}
@@ -72,9 +79,9 @@ function viewWallets({ offered, connection, connectionFailure }: PageState, deed
       )}
     </div>
     ${
-      connection !== null || offered.some(({ test }) => !test)
-        ? nothing
-        : html`<p class="small quiet">This browser has no wallet extension. The test keys need none.</p>`
+      needsTestKeys
+        ? html`<p class="small quiet">This browser has no wallet extension. The test keys need none.</p>`
+        : nothing
     }
     ${
       connection?.wallet.test

@@ -1,6 +1,7 @@
 import { formatAmount, formatUnits } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import type { Capabilities, WalletView } from "../wallet-api.ts";
+import type { ActionName, Capabilities, WalletView } from "../wallet-api.ts";
+import { plainReason } from "./action-words.ts";
 
 type Subject = WalletView["subject"];
 type PurchaseSubject = Extract<Subject, { type: "purchase" }>;
@@ -11,25 +12,49 @@ export function isPaid(subject: Subject): boolean {
   return subject.type === "purchase" && subject.outstanding === "0";
 }
 
+/** The title of a purchase with a claim, by its status, which only the reason for another claim's refusal has. */
+const claimTitles: { readonly [status: string]: string } = {
+  claimed: "Claim filed; a reviewer decides",
+  approved: "Refund approved",
+  refund_due: "Refund approved",
+  denied: "Claim denied",
+};
+
 /** The title of the page: what is to be done, or what was done. */
-export function titleOf(subject: Subject, token: Token): string {
-  if (subject.type === "merchant") return `The wallet of ${subject.name}`;
+export function titleOf({ subject, actions }: WalletView, token: Token): string {
+  const whyNot = (name: ActionName) => actions.find((action) => action.name === name)?.why_not ?? "";
+  if (subject.type === "merchant")
+    return whyNot("enroll") === "" ? `Enroll the wallet of ${subject.name}` : `The wallet of ${subject.name}`;
   const { merchant_name, paid, outstanding, refunded } = subject;
   if (refunded !== "0") return `${merchant_name} refunded ${formatAmount(refunded, token)}`;
-  return isPaid(subject)
-    ? `Paid ${formatAmount(paid, token)} to ${merchant_name}`
+  const [, status = ""] = /A purchase that is (\w+) does not allow claims/.exec(whyNot("claim")) ?? [];
+  const claimed = claimTitles[status];
+  if (claimed !== undefined) return claimed;
+  if (isPaid(subject)) return `Paid ${formatAmount(paid, token)} to ${merchant_name}`;
+  return whyNot("approve") === "The pay deadline has passed."
+    ? `Too late to pay ${merchant_name}`
     : `Pay ${formatAmount(outstanding, token)} to ${merchant_name}`;
 }
 
+/** Says that a merchant is enrolled, or why it cannot enroll; nothing while it can. */
+export function viewEnrollment({ subject, actions }: WalletView, token: Token) {
+  const whyNot = actions.find(({ name }) => name === "enroll")?.why_not ?? null;
+  if (subject.type === "purchase" || whyNot === null) return nothing;
+  const isEnrolled = whyNot.includes("The merchant has enrolled before") && !whyNot.includes("revoked");
+  if (!isEnrolled) return html`<p class="notice warn">${plainReason(whyNot, token)}</p>`;
+  return subject.funding_shortfall === "0"
+    ? html`<p class="notice good">Enrolled. Refunds can be collected.</p>`
+    : html`<p class="notice">Enrolled. Refunds can be collected once the funding source is approved.</p>`;
+}
+
 /** Says what was paid, with its transactions, or why nothing can be paid; nothing while all is to be paid. */
-export function viewReceipt(subject: Subject, whyNotPayable: string | null, token: Token) {
-  if (subject.type === "merchant") return nothing;
+export function viewReceipt(subject: PurchaseSubject, whyNotPayable: string | null, token: Token) {
   const { merchant_name, amount, paid, refunded, payment_hashes } = subject;
   if (paid === "0")
     return whyNotPayable === null ? nothing : html`<p class="notice warn">${whyNotPayable}</p>`;
   const said = isPaid(subject)
     ? refunded === "0"
-      ? `The payment is complete: ${merchant_name} has the money.`
+      ? `The payment of ${formatAmount(paid, token)} is complete: ${merchant_name} has the money.`
       : `${formatAmount(paid, token)} were paid before the refund.`
     : `${formatUnits(paid, token.decimals, 2)} of ${formatAmount(amount, token)} are paid.`;
   return html`<div class="notice ${isPaid(subject) ? "good" : ""}">
@@ -77,7 +102,7 @@ function merchantSummary(
       ${
         funding_shortfall === "0"
           ? nothing
-          : html`<dt>Not approved</dt><dd><span class="amount">${formatAmount(funding_shortfall, token)}</span>, so that refunds can fail</dd>`
+          : html`<dt>Still to approve</dt><dd><span class="amount">${formatAmount(funding_shortfall, token)}</span>. Without it, refunds can fail.</dd>`
       }
       <dt>Merchant</dt><dd><code>${id}</code></dd>
     </dl>`;

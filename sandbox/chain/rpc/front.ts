@@ -7,6 +7,8 @@ import { Problem } from "../../../server/errors/problem.ts";
 import { serializedAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 import type { Gate } from "../../../server/http/gate.ts";
+import { urlsAt } from "../../../server/pages/urls-at.ts";
+import type { Urls } from "../../../server/services.ts";
 import { readBytes } from "../../lib/http/read-bytes.ts";
 import { endWith } from "../../lib/http/refuse.ts";
 import { endUnlessTaken, takeMs } from "../../lib/http/unless-taken.ts";
@@ -43,9 +45,15 @@ export class RpcFront {
     perMessageDeflate: false,
   });
 
-  /** @param urlNow - returns where Anvil itself answers now. */
-  constructor(urlNow: () => string, gate: Gate, chain: FrontedChain) {
+  readonly #urls: Urls;
+
+  /**
+   * @param urlNow - returns where Anvil itself answers now.
+   * @param urls - of the sandbox, whose documentation has a page about the chain RPC.
+   */
+  constructor(urlNow: () => string, gate: Gate, chain: FrontedChain, urls: Urls) {
     this.#urlNow = urlNow;
+    this.#urls = urls;
     this.#anvil = new AnvilHttp(urlNow);
     this.#answerer = new RequestAnswerer(this.#anvil, gate, chain);
     this.#sockets.on("wsClientError", ({ message }, socket) => {
@@ -59,7 +67,11 @@ export class RpcFront {
   handle(request: IncomingMessage, response: ServerResponse): void {
     if (request.method === "OPTIONS") response.writeHead(204, { Allow: "POST, OPTIONS" }).end();
     else if (request.method === "POST") void this.#answer(request, response).catch(() => response.destroy());
-    else {
+    else if (request.method === "GET" && request.headers.accept?.includes("text/html") === true) {
+      const { hostname } = new URL(`http://${request.headers.host}`);
+      const { docs } = urlsAt(hostname, this.#urls);
+      response.writeHead(302, { Location: `${docs}/docs/rpc.md`, Vary: "Accept" }).end();
+    } else {
       response.setHeader("Allow", "POST, OPTIONS");
       refuse(response, 405, "The chain RPC takes POST.");
     }

@@ -650,7 +650,7 @@ export interface components {
         operation: string | null;
         /** An account, a credential's id, or `anyone`. */
         caller: string;
-        /** `page`: a wallet route, which needs no credential. `anyone`: another request without a valid credential. */
+        /** `page`: a wallet route, or a request of a page without a credential. `anyone`: another request without a valid credential. */
         from: "backend" | "sandbox.client" | "given" | "demo" | "page" | "anyone";
         idempotency_key: string | null;
         replayed: boolean;

@@ -185,18 +185,18 @@ const groups: readonly (readonly [
     ],
   ],
   [
-    "Check a contract",
+    "Contracts",
     [
       ["/docs/binding.md", "Binding checks"],
       ["/docs/explain.md", "Explain"],
-      ["/docs/check-contract.md", "Your own registrar contract"],
+      ["/docs/check-contract.md", "Check a contract"],
       ["/docs/contracts.md", "Contracts"],
     ],
   ],
   [
     "Run it",
     [
-      ["/README.md", "Overview"],
+      ["/README.md", "routing-sandbox"],
       ["/docs/cli.md", "Command line"],
       ["/docs/store.md", "Data and PostgreSQL"],
       ["/docs/public-network.md", "Public networks"],
@@ -212,7 +212,7 @@ const groups: readonly (readonly [
       ["/docs/options.md", "Options of createSandbox"],
       ["/docs/control.md", "Control API"],
       ["/docs/rpc.md", "Chain RPC"],
-      ["/CHANGELOG.md", "Changes"],
+      ["/CHANGELOG.md", "Changelog"],
     ],
   ],
   [

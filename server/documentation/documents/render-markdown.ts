@@ -7,7 +7,7 @@ export interface Section {
   anchor: string;
   heading: string;
   depth: number;
-  /** Plain text, for search. */
+  /** Plain text, for search: a paragraph, an item, a cell of a table or a line of code each on a line. */
   text: string;
 }
 
@@ -38,10 +38,21 @@ export function renderMarkdown(markdown: string, resolve: (href: string) => stri
       anchors.set(token, anchor);
       sections.push({ anchor, heading, depth: token.depth, text: "" });
     } else if (section !== undefined && token.type !== "html") {
-      section.text = `${section.text} ${plainText(token.raw)}`.trim();
+      section.text = [section.text, ...linesOf(token).map(plainText)].filter(Boolean).join("\n");
     }
   }
   return { html: marked.parser(tokens), sections };
+}
+
+/** The parts of a block that a search shows alone, as Markdown. */
+function linesOf(token: Token): string[] {
+  if (isTable(token)) return [token.header, ...token.rows].flat().map(({ text }) => text);
+  if (token.type === "list") return token.raw.split(/^\s*(?:[-*]|\d+\.)\s/m);
+  return token.type === "code" && "text" in token ? token.text.split("\n") : [token.raw];
+}
+
+function isTable(token: Token): token is Tokens.Table {
+  return token.type === "table";
 }
 
 /** Removes comments, the targets of links, and marks. */
@@ -49,7 +60,9 @@ function plainText(markdown: string): string {
   return markdown
     .replaceAll(/<!--.*?-->/gs, "")
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replaceAll(/(?:[`*|#\s]|-{3,})+/g, " ");
+    .replaceAll(/[`*]/g, "")
+    .replaceAll(/(?:\s|-{3,})+/g, " ")
+    .trim();
 }
 
 /** The anchors of headings, from when they were read until they are rendered. */

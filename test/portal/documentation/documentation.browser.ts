@@ -20,12 +20,27 @@ test("a search finds a section of any document and leads to it", async () => {
     .first()
     .click();
   await page.waitForURL(/\/docs\/contracts\.md#./);
-  await page.getByRole("heading", { name: "The contracts", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Contracts", level: 1 }).waitFor();
   // A section must have each word.
   await page.getByRole("searchbox").fill("funding nothing-has-this-word");
   await page.getByText('No section has "funding nothing-has-this-word".').waitFor();
   await page.getByRole("searchbox").press("Escape");
-  expect(await page.getByRole("heading", { name: "The contracts", level: 1 }).isVisible()).toBe(true);
+  expect(await page.getByRole("heading", { name: "Contracts", level: 1 }).isVisible()).toBe(true);
+});
+
+test("a result of a search is a sentence, in which the words of the search are marked", async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/`);
+  await page.getByRole("searchbox").fill("LOST response");
+  const results = page.getByRole("region", { name: "Search results" }).getByRole("listitem");
+  await results.first().waitFor();
+  for (const result of await results.all()) {
+    const marks = await result.locator("mark").allTextContents();
+    expect(marks.length, String(await result.textContent())).toBeGreaterThan(0);
+    for (const mark of marks) expect(mark).toMatch(/^(?:lost|response)$/i);
+  }
+  const retry = results.filter({ hasText: "API behavior: Retry after a lost response" }).locator("p");
+  expect(await retry.textContent()).toMatch(/^[A-Z][^|]*[.:]$/);
 });
 
 test("on a phone the results of a search have a heading, and none is wider than the phone", async () => {

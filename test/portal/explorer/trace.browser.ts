@@ -42,16 +42,21 @@ test("a trace opens from the disk and asks no host, with filters, links to entri
     at: { file: "/a.test.ts", line: 2, column: 1 },
     code: [{ line: 2, text: "expect(paid).toBe(2); // </script>" }],
   };
-  await sandbox.trace(file, { test: "pays once", failures: [failure] });
+  const ofTexts = { ...failure, diff: 'Expected: "paid"\nReceived: "collected"' };
+  await sandbox.trace(file, { test: "pays once", failures: [failure, ofTexts] });
   for (const width of [1280, 390]) {
     const page = await browser.open({ viewport: { width, height: 844 } });
     await page.goto(pathToFileURL(file).href);
     await page.getByRole("heading", { name: "pays once" }).waitFor();
-    await page.getByLabel("Code").getByText("expect(paid).toBe(2); // </script>").waitFor();
-    await page.getByLabel("Failure").getByText("<b>expected</b>").waitFor();
-    expect(await page.getByLabel("Difference").locator(".actual").allTextContents()).toEqual([
+    await page.getByLabel("Code").getByText("expect(paid).toBe(2); // </script>").first().waitFor();
+    await page.getByLabel("Failure").getByText("<b>expected</b>").first().waitFor();
+    expect(await page.getByLabel("Difference").locator(".expected, .actual").allTextContents()).toEqual([
+      "- Expected\n",
       "+ Received\n",
+      "- 2\n",
       "+ 1\n",
+      'Expected: "paid"\n',
+      'Received: "collected"\n',
     ]);
     const all = await page.locator(".moment").count();
     if (width === 390) await page.getByText("Filter", { exact: true }).click();

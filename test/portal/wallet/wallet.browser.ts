@@ -68,19 +68,50 @@ test("a paid purchase says first what was paid, with its transaction once, and a
   const { purchase, payments } = await kit.sandbox.given.purchase({ state: "denied" });
   const page = await browser.open();
   await page.goto(purchase.wallet_url);
-  await page.getByRole("heading", { level: 1, name: "Paid 25.00 USDC to Corner Books" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Claim denied" }).waitFor();
+  await page.getByText("The payment of 25.00 USDC is complete: Corner Books has the money.").waitFor();
   expect(await page.getByText(payments[0]?.transaction_hash ?? "").count()).toBe(1);
   expect(await page.getByRole("button").count()).toBe(0);
   expect(await page.locator("details.others").getAttribute("open")).toBe(null);
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test("a refunded purchase says first what was refunded", async () => {
-  const { purchase } = await kit.sandbox.given.purchase({ state: "refunded", award: "10000000" });
+test("the title of a purchase is its state", async () => {
   const page = await browser.open();
-  await page.goto(purchase.wallet_url);
   const title = page.getByRole("heading", { level: 1 });
-  await expect.poll(async () => await title.textContent()).toBe("Corner Books refunded 10.00 USDC");
+  for (const [state, expected] of [
+    ["active", "Pay 25.00 USDC to Corner Books"],
+    ["paid", "Paid 25.00 USDC to Corner Books"],
+    ["claimed", "Claim filed; a reviewer decides"],
+    ["approved", "Refund approved"],
+    ["refund_due", "Refund approved"],
+    ["denied", "Claim denied"],
+    ["refunded", "Corner Books refunded 25.00 USDC"],
+    ["expired", "Too late to pay Corner Books"],
+  ] as const) {
+    const { purchase } = await kit.sandbox.given.purchase({ state });
+    await page.goto(purchase.wallet_url);
+    await title.waitFor();
+    expect(await title.textContent(), state).toBe(expected);
+  }
+});
+
+test("a merchant's page asks to enroll, then says that refunds can be collected, or why the merchant cannot enroll", async () => {
+  const { given, wallets } = kit.sandbox;
+  const { merchant } = await given.merchant({ state: "pending" });
+  const page = await browser.open();
+  await page.goto(merchant.wallet_url);
+  await page.getByRole("heading", { level: 1, name: "Enroll the wallet of Corner Books" }).waitFor();
+  await wallets.merchant.enroll(merchant);
+  await page.reload();
+  await page.getByText("Enrolled. Refunds can be collected once the funding source is approved.").waitFor();
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("The wallet of Corner Books");
+  await wallets.merchant.fund(merchant);
+  await page.reload();
+  await page.getByText("Enrolled. Refunds can be collected.", { exact: true }).waitFor();
+  await wallets.merchant.revokeFunding(merchant);
+  await page.reload();
+  await page.locator(".notice.warn", { hasText: "The merchant has enrolled before" }).waitFor();
 });
 
 test("a purchase that takes no payment says why below its title, without the names of operations, hashes and base units", async () => {
@@ -203,6 +234,9 @@ describe("with an injected wallet", () => {
     await pay.getByRole("button", { name: "Pay" }).click();
     await page.getByRole("heading", { level: 1, name: "Paid 25.00 USDC to" }).waitFor();
     await expect.poll(async () => await page.getByText(/^Transaction 0x/).count()).toBe(3);
+    // As after a reload: the steps are among the other actions, which are folded.
+    await approve.waitFor({ state: "hidden" });
+    expect(await page.locator(".panel.steps").count()).toBe(0);
     expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
   });
 
@@ -517,7 +551,7 @@ describe("with the sandbox's test keys", () => {
     await page.reload();
     await press("Test keys");
     await press("Pay 25.00 USDC");
-    await accepted(page, "pay");
+    await page.getByRole("heading", { level: 1, name: "Paid 25.00 USDC to" }).waitFor();
     expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
   });
 
@@ -591,6 +625,21 @@ describe("for every visitor", () => {
     await page.goto(merchant.wallet_url);
     await summary.getByText("Refunds draw at most").waitFor();
     await page.locator("#action-fund").getByText("Let refunds be collected").waitFor();
+  });
+
+  test("on a phone the state of a step has a line of its own", async () => {
+    const { merchant } = await kit.sandbox.given.merchant({ state: "funded" });
+    const page = await browser.open({ viewport: { width: 390, height: 844 } });
+    await page.goto(merchant.wallet_url);
+    await page.locator("details.others > summary").click();
+    for (const action of ["enroll", "fund"]) {
+      const line = page.locator(`#action-${action} summary`);
+      const [title, reason, whole] = await Promise.all(
+        [line.locator("h2"), line.locator(".reason"), line].map(async (part) => await part.boundingBox()),
+      );
+      expect(reason?.y).toBeGreaterThanOrEqual((title?.y ?? Number.NaN) + (title?.height ?? 0));
+      expect(reason?.width).toBe(whole?.width);
+    }
   });
 
   test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {

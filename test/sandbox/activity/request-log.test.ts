@@ -58,6 +58,9 @@ describe("the request log", () => {
     await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path: { program: "prg_demo" } } });
     await fetch(merchant.wallet_url, { headers: { Accept: "application/json" } });
     await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
+    // As a browser sends it for a page of this host.
+    const ofPage = { "Sec-Fetch-Site": "same-origin" };
+    await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`, { headers: ofPage });
     await fetch(`${sandbox.description.urls.api}/v1/routing/access`, {
       method: "POST",
       headers: { Authorization: `Bearer ${sandbox.description.accounts[0]?.key}` },
@@ -68,7 +71,7 @@ describe("the request log", () => {
     expect(from("createMerchant")).toEqual(["given"]);
     expect(from("readProgram")).toEqual(["sandbox.client"]);
     expect(from("readMerchantWallet")).toContain("page");
-    expect(from("capabilities")).toEqual(["anyone"]);
+    expect(from("capabilities")).toEqual(["page", "anyone"]);
     expect(from("issueAccess")).toEqual(["backend", "sandbox.client", "given"]);
   });
 

@@ -403,7 +403,7 @@ describe("an action names what is passed instead of its argument", () => {
       "a hash",
       "send",
       ["0x12"],
-      "send takes a transaction, not 0x12. Pass the transaction of an action, or { to, data }.",
+      "send takes a transaction, not 0x12. Pass the transaction of an action, or { to, data, value }.",
     ],
   ])("%s: %s", async (_, action, values, message) => {
     const refused = untyped["buyer"]?.[action]?.(...values);

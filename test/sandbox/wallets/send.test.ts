@@ -43,6 +43,18 @@ test("a transaction takes two messages: what is known about the next one, then t
   expect(mined.blockNumber).toBe(await sandbox.chain.client.getBlockNumber());
 });
 
+test("a transaction without data transfers its value", async () => {
+  const { buyer, stranger } = sandbox.wallets;
+  const balance = async () => await sandbox.chain.client.getBalance({ address: stranger.address });
+  const old = await balance();
+  const sent = { to: stranger.address, value: "5" };
+  const { transaction_hash, receipt } = await buyer.send(sent);
+  expect(receipt.status).toBe("success");
+  expect((await sandbox.chain.client.getTransaction({ hash: transaction_hash })).input).toBe("0x");
+  await sandbox.chain.client.waitForTransactionReceipt({ hash: await buyer.submit(sent) });
+  expect((await balance()) - old).toBe(10n);
+});
+
 test("transactions of several wallets at once, and of one wallet, are all mined", async () => {
   const { buyer, merchant, stranger } = sandbox.wallets;
   const sent = await Promise.all(

@@ -45,6 +45,18 @@ test.each(["application/json", "*/*", "application/json, text/html;q=0.9"])(
   },
 );
 
+test("a browser that opens /v1/routing gets the reference, and one that opens the chain RPC its page of the documentation", async () => {
+  const { api, rpc, docs } = sandbox.description.urls;
+  const answerOf = async (url: string, headers: { [name: string]: string }) => {
+    const { status, headers: sent } = await fetch(url, { headers, redirect: "manual" });
+    return [status, sent.get("location")];
+  };
+  expect(await answerOf(`${api}/v1/routing`, asBrowser)).toEqual([302, "/reference/"]);
+  expect(await answerOf(`${api}/v1/routing`, {})).toEqual([404, null]);
+  expect(await answerOf(rpc, asBrowser)).toEqual([302, `${docs}/docs/rpc.md`]);
+  expect(await answerOf(rpc, {})).toEqual([405, null]);
+});
+
 test("an error's page is sent with the strictest policy, and keeps it", async () => {
   const answer = await fetch(`${sandbox.description.urls.docs}/errors/scope_missing`, { headers: asBrowser });
   expect(answer.headers.get("content-security-policy")).toContain("connect-src 'self';");

@@ -41,18 +41,23 @@ export const requestsView = defineView<RequestViews>({
 
 /** One request on one line, with what was sent and answered folded below it. */
 export function requestRow(request: RequestView, isOpen: boolean, { measure }: ViewContext): TemplateResult {
-  const { number, method, path, operation, from, replayed, objects, refusal, duration_ms, at } = request;
+  const { number, method, path, operation, replayed, objects, refusal, duration_ms, at } = request;
   return recordRow({
     name: `Request ${number}`,
     summary: html`${answered(request)} <strong>${operation ?? method}</strong>
       <code class="small path">${operation === null ? path : `${method} ${path}`}</code>`,
     meta: html`${replayed ? html`<span class="badge">replayed</span>` : nothing}
       ${objects.filter((id) => id.startsWith("pur_") || id.startsWith("mer_")).map(subjectLink)}
-      <span>from ${from}</span> <span class="amount">${duration_ms} ms</span> ${at === null ? nothing : time(at, measure)}`,
+      <span>from ${callerOf(request)}</span> <span class="amount">${duration_ms} ms</span> ${at === null ? nothing : time(at, measure)}`,
     below: refusal === null ? nothing : reason(refusal, measure),
     details: requestDetails(request, measure),
     isOpen,
   });
+}
+
+/** Names who sent a request: a notification whose signature was verified is the service's own. */
+function callerOf({ operation, from, status }: RequestView): string {
+  return operation === "receiveNotification" && from === "anyone" && status === 200 ? "the service" : from;
 }
 
 function reason(

@@ -13,16 +13,21 @@ import { linked } from "../../templates/text.ts";
 /** The errors that ended the test, with what in the sandbox led to them. */
 export function failures({ failures: list, ...trace }: TraceView, measure: Measure): Template {
   if (list.length === 0) return nothing;
-  return html`${list.map((one, index) => failure(one, index === 0 ? course(trace, measure) : nothing, measure))}`;
+  return html`${list.map((one, index) => {
+    const isFirst = index === 0;
+    const name = isFirst ? "Failure" : `Failure ${index + 1}`;
+    return failure(one, name, isFirst ? course(trace, measure) : nothing, measure);
+  })}`;
 }
 
 /** One error: its message, what led to it, its place and the code around that. */
 function failure(
   { message, diff, at, code }: TraceFailure,
+  name: string,
   led: Template,
   { labels }: Measure,
 ): TemplateResult {
-  return html`<section class="panel failure" aria-label="Failure">
+  return html`<section class="panel failure" aria-label=${name}>
     <pre class="error" tabindex="0">${linked(message, labels)}</pre>
     ${diff === null ? nothing : html`<pre tabindex="0" aria-label="Difference">${diff.split("\n").map(diffLine)}</pre>`} ${led}
     ${at === null ? nothing : html`<p class="small quiet">${[at.file, at.line, at.column].filter((part) => part !== null).join(":")}</p>`}
@@ -37,9 +42,9 @@ function failure(
   </section>`;
 }
 
-/** A line of a difference: expected lines start with a minus, actual ones with a plus. */
+/** A line of a difference: that of objects marks its lines with a minus or a plus, that of two texts or numbers with words. */
 function diffLine(line: string): TemplateResult {
-  const side = line.startsWith("-") ? "expected" : line.startsWith("+") ? "actual" : "";
+  const side = /^(?:-|Expected: )/.test(line) ? "expected" : /^(?:\+|Received: )/.test(line) ? "actual" : "";
   return html`<span class=${side}>${line}\n</span>`;
 }
 

@@ -18,7 +18,7 @@ import { linked } from "../../templates/text.ts";
 import { defineView, type ViewContext } from "../../view.ts";
 import { eventDetails } from "../events.ts";
 import { operationDetails } from "../relay-operations.ts";
-import { explanation, transactionDetails } from "../transaction.ts";
+import { explanation, hasDifference, transactionDetails } from "../transaction.ts";
 import { requestDetails } from "./requests.ts";
 import { failures, outcomeBadge, reasonOf, traceSource } from "./trace-failure.ts";
 
@@ -178,11 +178,6 @@ function row(entry: TraceEntry, parts: TraceParts, context: ViewContext): Templa
 
 function requestOf(wanted: number, { requests }: TraceParts) {
   return requests.data.find(({ number }) => number === wanted);
-}
-
-/** Whether the call of a transaction has another value than the expected one. */
-function hasDifference({ call }: Explanation): boolean {
-  return call?.fields.some(({ equal }) => !equal) ?? false;
 }
 
 /** Everything about an entry's object, by the templates of its own view; of a transaction with another call than the expected one it is open. */

@@ -15,7 +15,7 @@ import { hrefOfId, linked } from "../../templates/text.ts";
 import { defineView, type ViewContext } from "../../view.ts";
 import { requestRow } from "../activity/requests.ts";
 import { operationRow } from "../relay-operations.ts";
-import { parties, titleOf } from "./purchases.ts";
+import { parties, stateOf, titleOf } from "./purchases.ts";
 
 type Kind = TimelineEntry["kind"];
 
@@ -30,7 +30,7 @@ const parts: { readonly [name: string]: readonly Kind[] } = {
 };
 
 /** The kinds of entries that are folded where several follow each other. */
-const folding = { relayed: "relayer", event: "webhooks", delivery: "webhooks" } as const;
+const folding = { relayed: "relayer", delivery: "webhooks" } as const;
 
 /** Renders the timeline of a purchase, or the part of it that the address names. */
 function timelinePanel(
@@ -68,7 +68,10 @@ function entriesOf(show: string, entries: readonly TimelineEntry[]): readonly Ti
 /** Entries below each other; steps of the relayer and of deliveries that follow each other are folded. */
 function timeline(entries: readonly TimelineEntry[], isFolding: boolean, measure: Measure): TemplateResult {
   if (entries.length === 0) return html`<p class="quiet">Nothing of this kind has happened.</p>`;
-  const runs = isFolding ? runsOf(entries) : entries.map((entry) => [entry]);
+  // The events of the outbox are among the webhooks.
+  const runs = isFolding
+    ? runsOf(entries.filter(({ kind }) => kind !== "event"))
+    : entries.map((entry) => [entry]);
   return html`<ol class="timeline">${runs.map((run, index) => runItem(run, runs[index - 1]?.at(-1), measure))}</ol>`;
 }
 
@@ -87,7 +90,7 @@ function runsOf(entries: readonly TimelineEntry[]): TimelineEntry[][] {
 /** The kind of fold that an entry belongs to; a delivery that failed is not folded. */
 function foldOf({ kind, title }: TimelineEntry): string | null {
   if (kind === "delivery" && !/responded with 2\d\d\.$/.test(title)) return null;
-  return kind === "relayed" || kind === "event" || kind === "delivery" ? folding[kind] : null;
+  return kind === "relayed" || kind === "delivery" ? folding[kind] : null;
 }
 
 function runItem(
@@ -129,7 +132,9 @@ function when({ at }: TimelineEntry, before: TimelineEntry | undefined, measure:
 const amounts = ["amount", "award", "paidTotal", "requested_amount", "released"];
 
 function details({ details: given }: TimelineEntry, measure: Measure) {
-  const entries = Object.entries(given);
+  const entries = Object.entries(given).filter(
+    ([name, text]) => name !== "log_index" && !(name === "times" && text === "1"),
+  );
   if (entries.length === 0) return nothing;
   return html`<dl class="details small">
     ${entries.map(
@@ -168,7 +173,7 @@ export const purchaseView = defineView<PurchaseData>({
   draw: ({ timeline, requests }, context) => html`
     <div class="heading">
       <h1 tabindex="-1">${titleOf(timeline.purchase)}</h1>
-      ${copyable(timeline.purchase.id, "purchase id")} ${badge(timeline.purchase.status)}
+      ${copyable(timeline.purchase.id, "purchase id")} ${badge(stateOf(timeline.purchase, context.measure))}
     </div>
     <section class="panel" aria-label="Money">
       ${paymentSummary(timeline.purchase.figures, context.measure)} ${legend()} ${facts(timeline, context)}

@@ -51,9 +51,26 @@ export const purchasesView = defineView<PurchaseViews>({
   `,
 });
 
+/** Purchases by id. */
+export type PurchasesById = ReadonlyMap<string, PurchaseView>;
+
+/** Reads the purchases among the ids of subjects. */
+export async function readPurchases(ids: readonly string[]): Promise<PurchasesById> {
+  const wanted = [...new Set(ids)].filter((id) => id.startsWith("pur_"));
+  const pages = await Promise.all(wanted.map((q) => readExplorer<PurchaseViews>("/purchases", { q })));
+  return new Map(pages.flatMap(({ data }) => data.map((purchase) => [purchase.id, purchase])));
+}
+
 /** Who is paid, and for which order of theirs. */
 export function titleOf({ merchant_name, reference }: PurchaseView): string {
   return reference === null ? merchant_name : `${merchant_name} · ${reference}`;
+}
+
+/** The state of a purchase in the explorer: an active one that is paid, or that can no longer be paid, is shown as such. */
+export function stateOf({ status, figures, deadlines }: PurchaseView, { now }: Measure): string {
+  if (status !== "active") return status;
+  if (BigInt(figures.paid) >= BigInt(figures.amount)) return "paid";
+  return now > Date.parse(deadlines.pay_at) ? "expired" : status;
 }
 
 /** Purchases as a list, each with its payments. */
@@ -65,7 +82,7 @@ export function purchaseList(list: readonly PurchaseView[], measure: Measure): T
       (purchase) => html`<li class="purchase">
         <div class="what">
           <p class="row">
-            <a class="name" href=${hrefTo("purchases", purchase.id)}>${titleOf(purchase)}</a> ${badge(purchase.status)}
+            <a class="name" href=${hrefTo("purchases", purchase.id)}>${titleOf(purchase)}</a> ${badge(stateOf(purchase, measure))}
           </p>
           <p class="row small quiet">
             ${copyable(purchase.id, "purchase id")}

@@ -11,9 +11,17 @@ test("each heading has its own anchor, in the form of GitHub", () => {
   expect(sections).toEqual([
     { anchor: "a-b--c", heading: "A b & c", depth: 1, text: "One." },
     { anchor: "same", heading: "Same", depth: 2, text: "Two." },
-    { anchor: "same-1", heading: "Same", depth: 2, text: "- three" },
+    { anchor: "same-1", heading: "Same", depth: 2, text: "three" },
   ]);
   for (const { anchor } of sections) expect(html).toContain(` id="${anchor}"`);
+});
+
+test("the text of a section has a cell, an item and a line of code each on a line of its own", () => {
+  const { sections } = renderMarkdown(
+    "# A\n\nOne\nline.\n\n| `b` | c\\|d |\n| --- | --- |\n| e | [f](g.md) |\n\n1. h\n2. i\n\n```sh\nj --k\nl\n```\n",
+    asIs,
+  );
+  expect(sections[0]?.text.split("\n")).toEqual(["One line.", "b", "c|d", "e", "f", "h", "i", "j --k", "l"]);
 });
 
 test("a link and a picture of what is not served leave their text, or nothing", () => {
