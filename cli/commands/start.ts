@@ -171,9 +171,9 @@ function welcome(
     ...Object.entries(wallets).map(([name, { address }]): [string, string] => [name, address]),
     ["Reviewer key id", reviewer.key_id],
   ];
-  // A demo needs wallets.
+  // A demo needs a wallet that is not the buyer's, too.
   const demo =
-    Object.keys(wallets).length === 0 ? "" : ` To run the demo: ${howToRun("demo", ...inFolder(folder))}.`;
+    wallets["stranger"] === undefined ? "" : ` To run the demo: ${howToRun("demo", ...inFolder(folder))}.`;
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
   return [

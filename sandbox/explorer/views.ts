@@ -54,7 +54,8 @@ const programViewSchema = z.object({
 /** The schema of the state of the sandbox at one glance. */
 export const overviewSchema = z
   .object({
-    seed: text,
+    /** Null on the chain of a node, whose keys are derived from it. */
+    seed: text.nullable(),
     mode: z.enum(["live", "deterministic"]),
     now: text,
     block: blockPointSchema,

@@ -98,7 +98,10 @@ export async function openAnsweringNode(answers: {
       const { id, method } = JSON.parse(text);
       asked.push(method);
       const missing = { error: { code: -32_601, message: "the method does not exist" } };
-      const answer = method in answers ? { result: answers[method] } : missing;
+      const known = answers[method];
+      const isRefused = typeof known === "object" && known !== null && "error" in known;
+      const result = isRefused ? known : { result: known };
+      const answer = method in answers ? result : missing;
       response
         .setHeader("Content-Type", "application/json")
         .end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));

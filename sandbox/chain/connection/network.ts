@@ -3,7 +3,6 @@ import type { DeploymentRecord } from "../genesis/deployment-record.ts";
 import { type NetworkDeployment, type NetworkKeys, readDeployment, readKeys } from "./network-files.ts";
 import type { NetworkOption } from "./network-option.ts";
 import { findNetwork } from "./networks.ts";
-import { isSocket } from "./node-connection.ts";
 
 /** A deployment on a node, with its keys: what the option `network` names, as it was read. */
 export interface Network {
@@ -46,9 +45,8 @@ export function unusable(message: string, cause?: unknown): SandboxError {
 /** Returns the URL of a network's JSON-RPC that wallets and pages get. @throws SandboxError option_invalid when none is known. */
 export async function publicRpcUrl({ option, deployment }: Network): Promise<string> {
   const network = await findNetwork(deployment.chainId);
-  const local = option.rpcUrls.find(
-    (url) => !isSocket(url) && /^http:\/\/(?:127\.0\.0\.1|localhost)\b/.test(url),
-  );
+  // A path may contain a key.
+  const local = option.rpcUrls.find((url) => /^http:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?\/?$/.test(url));
   const url = option.publicRpcUrl ?? network?.rpcUrls.default.http[0] ?? local;
   if (url !== undefined) return url;
   throw new SandboxError(

@@ -10,8 +10,10 @@ import {
   type WebSocketTransport,
   webSocket,
 } from "viem";
+import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { fetch } from "../../../protocol/globals.ts";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import { NodeSilentError } from "../client/anvil-silent-error.ts";
 import { type AnnouncedHead, announcedHead } from "../client/watch-heads.ts";
 
@@ -24,6 +26,8 @@ const retryCount = 4;
 const developmentMethods = /^(?:anvil|evm|hardhat)_|^txpool_content$/;
 /** The methods that a node may lack. */
 const optionalMethods = /^(?:debug|trace|txpool)_|^eth_(?:simulateV1|getBlockReceipts)$/;
+
+const nestedData = z.object({ data: hexSchema });
 
 /** The JSON-RPC error code of a call that reverted. */
 export const executionReverted = 3;
@@ -149,8 +153,11 @@ function withoutUrl(method: string, error: unknown): RpcRequestError | NodeSilen
     const { code, details, data } = refused;
     if (code === 429 || /rate.?limit|too many requests|exceeded.*(?:capacity|compute|quota)/i.test(details))
       return new NodeSilentError("The node refuses further requests for now.");
-    // Nodes have several codes for a call that reverts.
-    return refusal(method, isHex(data) && /revert/i.test(details) ? executionReverted : code, details, data);
+    // Nodes have several codes for a call that reverts, and Hardhat 2 has the bytes within an object.
+    const bytes = isHex(data) ? data : nestedData.safeParse(data).data?.data;
+    return bytes !== undefined && /revert/i.test(details)
+      ? refusal(method, executionReverted, details, bytes)
+      : refusal(method, code, details, data);
   }
   const failed = causes.find((cause) => cause instanceof HttpRequestError);
   const { status } = failed ?? {};

@@ -1152,7 +1152,7 @@ export interface components {
       confirmed_at: (components["schemas"]["Timestamp"] | null);
     };
     Overview: {
-      seed: string;
+      seed: string | null;
       mode: "live" | "deterministic";
       now: string;
       block: components["schemas"]["BlockPoint"];

@@ -40,7 +40,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
   const isPossible = (action: string) => sources.chain.isOwn || !changesChain.has(action);
   const { symbol, decimals } = deployment.token;
   return {
-    seed,
+    seed: sources.chain.isOwn ? seed : null,
     mode,
     now: toTimestamp(now),
     block: viewBlockPoint(head),

@@ -105,8 +105,12 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   for (const [method, path, ...body] of others)
     expect([path, (await askControl(control, method, path, ...body)).ok]).toEqual([path, true]);
   const overview = await askControl(control, "GET", "/explorer/overview");
-  const { own_chain, fault_choices } = overviewSchema.parse(await overview.json());
-  expect(own_chain).toBe(false);
+  const { own_chain, fault_choices, seed } = overviewSchema.parse(await overview.json());
+  expect([own_chain, seed]).toEqual([false, null]);
+  // The keys of accounts are derived from it.
+  expect(await (await askControl(control, "GET", "/trace")).text()).not.toContain(
+    (await readKeys(network.keys))?.seed ?? "",
+  );
   // The examples of the description have the chain of the service.
   const { api, rpc } = sandbox.description.urls;
   const described = await (await fetch(`${api}/v1/routing/openapi.json`)).text();
@@ -117,6 +121,18 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   ]);
   expect(described).not.toMatch(/local chain/);
   expect(Object.keys(fault_choices.matrix)).not.toContain("chain");
+});
+
+test("wallets and pages get the URL of a node on this machine only if it has no path, which may contain a key", async () => {
+  const { folder: _, ...network } = await deployOn(node.url);
+  await using sandbox = await createSandbox({
+    network: { ...network, rpcUrls: [`${node.url}/key`, node.url] },
+  });
+  expect(sandbox.description.urls.rpc).toBe(node.url);
+  for (const path of ["/key", "/?key=1"])
+    await expect(createSandbox({ network: { ...network, rpcUrls: [`${node.url}${path}`] } })).rejects.toThrow(
+      "No public URL of the network is known",
+    );
 });
 
 test("time continues on a node's chain while the machine's clock is set back, by a year too", async () => {

@@ -1,6 +1,7 @@
 import { numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { reachNode, requireUsableNode } from "../../../../sandbox/chain/connection/connect-chain.ts";
+import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
 import { openAnsweringNode } from "../../../kit/connected.ts";
 
 const now = () => Math.floor(Date.now() / 1_000);
@@ -8,6 +9,25 @@ const block = (timestamp: number) => ({
   number: "0x1",
   hash: `0x${"11".repeat(32)}`,
   timestamp: numberToHex(timestamp),
+});
+
+test("a call that reverts does so with its bytes on each kind of node", async () => {
+  const bytes = "0x1f2a2005";
+  const errors = [
+    { code: 3, message: "execution reverted", data: bytes },
+    { code: -32_000, message: "execution reverted: custom error", data: bytes },
+    // Hardhat 2.
+    {
+      code: -32_603,
+      message: "VM Exception while processing transaction: reverted with an unrecognized custom error",
+      data: { message: "reverted", data: bytes },
+    },
+  ];
+  for (const error of errors) {
+    await using node = await openAnsweringNode({ eth_call: { error } });
+    const connection = new NodeConnection([node.url]);
+    await expect(connection.ask("eth_call", [])).rejects.toMatchObject({ code: 3, data: bytes });
+  }
 });
 
 test.for<[string, (answers: { [method: string]: unknown }) => void, string]>([
