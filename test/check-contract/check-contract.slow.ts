@@ -280,7 +280,7 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     "EnrollsWithinTheBounds",
     "states/",
     `an enrollment that must succeed ${refused} FundingTooShort`,
-    /^a valid enroll by the other_merchant reverted with FundingTooShort\(.*\) \(0x\w+\)$/,
+    /^a valid enroll by the other_buyer reverted with FundingTooShort\(.*\) \(0x\w+\)$/,
   ],
   [
     "RevocationForgetsTheFunding",
