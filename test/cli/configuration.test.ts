@@ -103,6 +103,23 @@ test("a YAML file with two names of an option is refused, too, and by every comm
     expect((await tryCli(command)).stderr).toBe(`routing-sandbox.config.yaml ${complaint}`);
 });
 
+test.each([
+  ["a wrong value of a variable", "CONFIRMATIONS", "{}", "ROUTING_SANDBOX_CONFIRMATIONS is"],
+  ["an unknown variable", "SEDE", "{}", "There is no option ROUTING_SANDBOX_SEDE."],
+  ["a wrong value in the config file", null, '{ "confirmations": 0 }', "confirmations in routing-sandbox"],
+  ["an unknown name in the config file", null, '{ "sede": "x" }', "has no option sede."],
+  ["a config file that cannot be read", null, "{", "routing-sandbox.config.json cannot be read:"],
+])("exec and check-client exit with 125 for %s", async (_, variable, content, complaint) => {
+  await writeFile("routing-sandbox.config.json", content);
+  if (variable !== null) process.env[`ROUTING_SANDBOX_${variable}`] = "0";
+  for (const command of ["exec", "check-client"])
+    expect(await tryCli([command, "--", "true"]), command).toEqual({
+      code: 125,
+      stdout: "",
+      stderr: expect.stringContaining(complaint),
+    });
+});
+
 test("two config files are refused", async () => {
   for (const ending of ["json", "yaml"]) await writeFile(`routing-sandbox.config.${ending}`, "{}");
   expect((await tryCli(["start"])).stderr).toContain("Delete one of them.");
