@@ -146,7 +146,7 @@ test("doctor shows each value that is not a default, and where it came from", as
   );
 });
 
-/** A value of each option of start that is not its default, and how doctor shows it if not as it is. */
+/** A value of each option of the commands that start sandboxes that is not its default, and how doctor shows it if not as it is. */
 const values = new Map<string, readonly [value: string, shown?: string]>([
   ["data-dir", ["kept"]],
   ["seed", ["checkout"]],
@@ -183,11 +183,27 @@ const values = new Map<string, readonly [value: string, shown?: string]>([
   ["detach", ["0", "false"]],
   ["log-file", ["sandbox.log"]],
   ["json", ["true"]],
+  ["repeat", ["5"]],
+  ["expect-equal", ["true"]],
+  ["size", ["4"]],
+  ["port", ["4555"]],
+  ["lease", ["9"]],
+  ["wait", ["3"]],
+  ["only", ["createPurchase"]],
+  ["jobs", ["2"]],
+  ["timeout", ["1m", "60"]],
+  ["strict", ["true"]],
+  ["given", ["merchant"]],
+  ["traces", ["failed"]],
+  ["junit", ["report.xml"]],
 ]);
 
-test("doctor shows the value and the source of every option of start, and no password or key of a URL", async () => {
-  const start = createProgram(process).commands.find((one) => one.name() === "start");
-  const options = start?.options.flatMap(({ long, hidden }) => (hidden ? [] : [long?.slice(2)])) ?? [];
+test("doctor shows the value and the source of every option of start, exec, pool, join and check-client, and no password or key of a URL", async () => {
+  const starting = ["start", "exec", "pool", "join", "check-client"];
+  const named = createProgram(process)
+    .commands.filter((one) => starting.includes(one.name()))
+    .flatMap((one) => one.options.flatMap(({ long, hidden }) => (hidden ? [] : [long?.slice(2)])));
+  const options = [...new Set(named)];
   expect(options.toSorted()).toEqual([...values.keys()].toSorted());
   const configured = async () => {
     const { findings } = JSON.parse((await tryCli(["doctor", "--json"])).stdout);
