@@ -6,7 +6,7 @@ import { describeFileError } from "../server/lib/describe-file-error.ts";
 import { readInput } from "../server/lib/file-kind.ts";
 
 /** The commands whose options the environment and the config file can set; of the others, only the data directory. */
-const configurable = new Set(["start", "exec", "pool", "join", "check-client", "doctor"]);
+export const configurable = new Set(["start", "exec", "pool", "join", "check-client", "doctor"]);
 /** The config files, in the current folder. */
 const configFiles = ["json", "yaml", "yml"].map((ending) => `routing-sandbox.config.${ending}`);
 const mostOfConfig = { bytes: 2 ** 20, values: 10_000 };

@@ -28,6 +28,7 @@ import { stopCommand } from "./commands/stop.ts";
 import { traceCommand } from "./commands/trace.ts";
 import { travelCommand } from "./commands/travel.ts";
 import { configure } from "./configuration.ts";
+import { describeFailure } from "./describe-failure.ts";
 import { newCommand, type Terminal } from "./terminal.ts";
 
 /** An example call of every command, which its help shows. */
@@ -108,7 +109,12 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(checkContractCommand(terminal))
     .addCommand(mcpCommand(terminal))
     .addCommand(doctorCommand(terminal));
-  program.hook("preAction", async (_program, command) => void (await configure(command, program.commands)));
+  program.hook("preAction", async (_program, command) => {
+    // As for a wrong flag: the command chooses the exit code.
+    await configure(command, program.commands).catch((error: unknown) =>
+      command.error(describeFailure(error)),
+    );
+  });
   for (const group of program.commands) if (group.commands.length > 0) requireCommand(group);
   for (const { command } of commandsOf(program))
     command.configureOutput({ outputError: writeError }).configureHelp(helpWithDefaults);

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { Command } from "commander";
 import { defaultPorts } from "../../server/documentation/at-addresses.ts";
-import { configure } from "../configuration.ts";
+import { type ConfiguredValue, configurable, configure } from "../configuration.ts";
 import { type Finding, healthy } from "../doctor/finding.ts";
 import {
   addPortOptions,
@@ -54,16 +54,19 @@ export function doctorCommand(terminal: Terminal): Command {
     });
 }
 
-/** Says which options of a start have other values than their defaults, and where the values came from. */
+/** Says which options of the commands that start sandboxes have other values than their defaults, and where the values came from. */
 async function examineConfiguration(doctor: Command): Promise<Finding> {
   const commands = doctor.parent?.commands ?? [];
-  const own = (await configure(doctor, commands)).filter(
-    ({ flag, source }) => flag === source && flag !== "--json",
+  const values = new Map<string, ConfiguredValue>();
+  for (const one of await configure(doctor, commands))
+    if (one.flag === one.source && one.flag !== "--json") values.set(one.flag, one);
+  for (const command of commands)
+    if (configurable.has(command.name()) && command !== doctor)
+      for (const one of await configure(command, commands))
+        if (!values.has(one.flag)) values.set(one.flag, one);
+  const shown = [...values.values()].map(
+    ({ flag, value, source }) => `${flag} is ${showValue(flag, value)} (${source})`,
   );
-  const start = commands.find((command) => command.name() === "start");
-  const configured = start === undefined ? [] : await configure(start, commands);
-  const values = [...own, ...configured.filter(({ flag }) => !own.some((one) => one.flag === flag))];
-  const shown = values.map(({ flag, value, source }) => `${flag} is ${showValue(flag, value)} (${source})`);
   return healthy("configuration", shown.join(", ") || "Every option has its default.");
 }
 

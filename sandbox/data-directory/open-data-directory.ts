@@ -10,7 +10,7 @@ import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import { removeLoading } from "../snapshots/file/place-state.ts";
 import { type KeptSettings, keptRegistrar, requireSettings } from "./beginning.ts";
-import { type DirectoryLock, lockDataDirectory } from "./lock.ts";
+import { type DirectoryLock, lockDataDirectory, removeUnused } from "./lock.ts";
 import { openJournal, type SandboxJournal } from "./open-journal.ts";
 import { publish, removePublished, unpublish } from "./sandbox-file.ts";
 
@@ -58,7 +58,7 @@ export async function openDataDirectory(
   });
   const locking = lockDataDirectory(directory);
   const lock = await deadline.within("the lock of the data directory", locking, async (late) => {
-    await late.release();
+    if ((await late.release()) && isNew) await removeUnused(directory);
   });
   opened.defer(async () => {
     isHeld = await lock.release();

@@ -103,6 +103,23 @@ test("a YAML file with two names of an option is refused, too, and by every comm
     expect((await tryCli(command)).stderr).toBe(`routing-sandbox.config.yaml ${complaint}`);
 });
 
+test.each([
+  ["a wrong value of a variable", "CONFIRMATIONS", "{}", "ROUTING_SANDBOX_CONFIRMATIONS is"],
+  ["an unknown variable", "SEDE", "{}", "There is no option ROUTING_SANDBOX_SEDE."],
+  ["a wrong value in the config file", null, '{ "confirmations": 0 }', "confirmations in routing-sandbox"],
+  ["an unknown name in the config file", null, '{ "sede": "x" }', "has no option sede."],
+  ["a config file that cannot be read", null, "{", "routing-sandbox.config.json cannot be read:"],
+])("exec and check-client exit with 125 for %s", async (_, variable, content, complaint) => {
+  await writeFile("routing-sandbox.config.json", content);
+  if (variable !== null) process.env[`ROUTING_SANDBOX_${variable}`] = "0";
+  for (const command of ["exec", "check-client"])
+    expect(await tryCli([command, "--", "true"]), command).toEqual({
+      code: 125,
+      stdout: "",
+      stderr: expect.stringContaining(complaint),
+    });
+});
+
 test("two config files are refused", async () => {
   for (const ending of ["json", "yaml"]) await writeFile(`routing-sandbox.config.${ending}`, "{}");
   expect((await tryCli(["start"])).stderr).toContain("Delete one of them.");
@@ -129,7 +146,7 @@ test("doctor shows each value that is not a default, and where it came from", as
   );
 });
 
-/** A value of each option of start that is not its default, and how doctor shows it if not as it is. */
+/** A value of each option of the commands that start sandboxes that is not its default, and how doctor shows it if not as it is. */
 const values = new Map<string, readonly [value: string, shown?: string]>([
   ["data-dir", ["kept"]],
   ["seed", ["checkout"]],
@@ -166,11 +183,27 @@ const values = new Map<string, readonly [value: string, shown?: string]>([
   ["detach", ["0", "false"]],
   ["log-file", ["sandbox.log"]],
   ["json", ["true"]],
+  ["repeat", ["5"]],
+  ["expect-equal", ["true"]],
+  ["size", ["4"]],
+  ["port", ["4555"]],
+  ["lease", ["9"]],
+  ["wait", ["3"]],
+  ["only", ["createPurchase"]],
+  ["jobs", ["2"]],
+  ["timeout", ["1m", "60"]],
+  ["strict", ["true"]],
+  ["given", ["merchant"]],
+  ["traces", ["failed"]],
+  ["junit", ["report.xml"]],
 ]);
 
-test("doctor shows the value and the source of every option of start, and no password or key of a URL", async () => {
-  const start = createProgram(process).commands.find((one) => one.name() === "start");
-  const options = start?.options.flatMap(({ long, hidden }) => (hidden ? [] : [long?.slice(2)])) ?? [];
+test("doctor shows the value and the source of every option of start, exec, pool, join and check-client, and no password or key of a URL", async () => {
+  const starting = ["start", "exec", "pool", "join", "check-client"];
+  const named = createProgram(process)
+    .commands.filter((one) => starting.includes(one.name()))
+    .flatMap((one) => one.options.flatMap(({ long, hidden }) => (hidden ? [] : [long?.slice(2)])));
+  const options = [...new Set(named)];
   expect(options.toSorted()).toEqual([...values.keys()].toSorted());
   const configured = async () => {
     const { findings } = JSON.parse((await tryCli(["doctor", "--json"])).stdout);

@@ -110,6 +110,16 @@ test("a receiver's name that is never resolved ends a start when its time is ove
   await expect(start).rejects.toMatchObject(timeoutWhile("the receiver's address", 100));
 });
 
+test("a start whose time is over before it has the lock removes the data directory that it made", async () => {
+  const folder = await temporaryFolder();
+  const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
+  // A process of its own: it ends when nothing of the start is left.
+  const flags = ["--data-dir", join(folder, "kept"), "--start-timeout", "1", ...ports];
+  const start = spawn(process.execPath, [cli, "start", ...flags], { stdio: "ignore" });
+  expect(await once(start, "exit")).toEqual([1, null]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
 test.for([0, 1.5, 600_001, Number.NaN])("startTimeoutMs of %s is refused", async (startTimeoutMs) => {
   const message = `The option startTimeoutMs must be a whole number of milliseconds from 1 to 600000, not ${startTimeoutMs}.`;
   await expect(open({ startTimeoutMs })).rejects.toThrow(message);
