@@ -152,7 +152,7 @@ export class NodeReader {
     }
     const number = hexSchema.safeParse(tag).data;
     const asked = number === undefined ? undefined : hexToNumber(number);
-    // What other readers see from now on comes after this: on a fast chain, a node could lag behind each newer block.
+    // Not what other readers see from now on: on a fast chain, a node could lag behind each newer block.
     const least = this.#newest;
     return await this.#current(
       async () => await this.#ask("eth_getBlockByNumber", [tag, full]),
