@@ -14,8 +14,12 @@ import { askControl } from "../../sandbox/service/ask-control.ts";
 import { fingerprintSchema } from "../../sandbox/snapshots/fingerprint.ts";
 import { findDifference } from "../../testkit/scenario/repeat/find-difference.ts";
 
-/** A request, a transaction or an event of a run. */
+/** The kinds of steps, as they follow each other at equal times. */
+const kinds = ["chain", "request", "event"] as const;
+
+/** A request, a transaction, a block without transactions, or an event of a run. */
 interface RunStep {
+  kind: (typeof kinds)[number];
   /** As in `request 3, POST /v1/routing/…`. */
   name: string;
   /** The sandbox time. */
@@ -24,7 +28,7 @@ interface RunStep {
   value: Json;
 }
 
-/** The requests, transactions and events of a run of a command. */
+/** The requests, transactions, blocks without transactions, and events of a run of a command. */
 export interface RecordedRun {
   digest: string;
   /** The oldest first. */
@@ -32,14 +36,14 @@ export interface RecordedRun {
 }
 
 /**
- * Reads the requests, transactions and events since the last restore, when no request is in progress.
+ * Reads the requests, blocks and events since the last restore, when no request is in progress.
  *
  * @param controlUrl - `urls.control` of the sandbox.
  */
 export async function recordRun(controlUrl: string): Promise<RecordedRun> {
   const { digest } = fingerprintSchema.parse(await read(controlUrl, "/fingerprint"));
   const [blocks, requests, events] = [
-    await readAll(controlUrl, "/explorer/blocks?has=transactions", blocksSchema),
+    await readAll(controlUrl, "/explorer/blocks?", blocksSchema),
     await readAll(controlUrl, "/requests?limit=200", requestsSchema),
     await readAll(controlUrl, "/explorer/events?", eventsSchema),
   ];
@@ -50,7 +54,7 @@ export async function recordRun(controlUrl: string): Promise<RecordedRun> {
     return { ...request, at };
   });
   // At equal times, a block comes before the requests that find it, and these before the events that they cause.
-  const steps = [...blocks.flatMap(transactionsOf), ...timed.map(requestStep), ...events.map(eventStep)];
+  const steps = [...blocks.flatMap(blockSteps), ...timed.map(requestStep), ...events.map(eventStep)];
   return { digest, steps: steps.toSorted((left, right) => left.at.localeCompare(right.at)).map(numbered()) };
 }
 
@@ -62,57 +66,108 @@ export async function recordRun(controlUrl: string): Promise<RecordedRun> {
  */
 export function describeDifference(first: RecordedRun, other: RecordedRun, number: number): string | null {
   if (first.digest === other.digest) return null;
-  const length = Math.max(first.steps.length, other.steps.length);
+  // Each kind on its own: a block that only one run has moves the times of what follows, and so its order among other kinds.
+  const found = kinds
+    .map((kind) => findDifferentStep(stepsOf(first, kind), stepsOf(other, kind)))
+    .filter((difference) => difference !== null)
+    .toSorted((left, right) => left.at.localeCompare(right.at));
+  const text = found[0]?.text ?? findReorderedStep(first, other);
+  if (text !== null) return `Run ${number} differs from run 1 first in ${text}.`;
+  return `Run ${number} has the fingerprint ${other.digest} and run 1 ${first.digest}, with equal requests, blocks, transactions and events. Compare what else the command changes: faults, and the state of accounts and contracts.`;
+}
+
+function stepsOf({ steps }: RecordedRun, kind: RunStep["kind"]): RunStep[] {
+  return steps.filter((step) => step.kind === kind);
+}
+
+/** Finds the first step of one kind that differs. */
+function findDifferentStep(
+  first: readonly RunStep[],
+  other: readonly RunStep[],
+): { at: string; text: string } | null {
+  const length = Math.max(first.length, other.length);
   for (let index = 0; index < length; index += 1) {
-    const [before, after] = [first.steps[index], other.steps[index]];
+    const [before, after] = [first[index], other[index]];
     const isMissing = before !== undefined && !hasStep(other, before) && hasStep(first, after);
     const isNew = after !== undefined && !hasStep(first, after) && hasStep(other, before);
-    const difference = compareSteps(isNew ? undefined : before, isMissing ? undefined : after, number);
-    if (difference !== null) return difference;
+    const compared = [isNew ? undefined : before, isMissing ? undefined : after] as const;
+    const text = compareSteps(...compared);
+    if (text === null) continue;
+    const times = compared.flatMap((step) => step?.at ?? []).toSorted();
+    // A request or an event that both runs have differs at its later time if something before it has moved it.
+    const isMoved = before?.name === after?.name && before?.kind !== "chain";
+    return { at: times.at(isMoved ? -1 : 0) ?? "", text };
   }
-  return `Run ${number} has the fingerprint ${other.digest} and run 1 ${first.digest}, with equal requests, transactions and events. Compare what else the command changes: time, mining, faults and contracts.`;
+  return null;
 }
 
 /** Returns whether a run has a step of this name, of the same number. */
-function hasStep({ steps }: RecordedRun, step: RunStep | undefined): boolean {
+function hasStep(steps: readonly RunStep[], step: RunStep | undefined): boolean {
   return steps.some(({ name }) => name === step?.name);
 }
 
-function compareSteps(first: RunStep | undefined, other: RunStep | undefined, number: number): string | null {
-  if (first === undefined)
-    return `Run ${number} differs from run 1 first in ${other?.name}, which run 1 does not have.`;
-  if (other === undefined)
-    return `Run ${number} differs from run 1 first in ${first.name}, which it does not have.`;
-  if (first.name !== other.name)
-    return `Run ${number} differs from run 1 first in ${other.name}, where run 1 has ${first.name}.`;
+function compareSteps(first: RunStep | undefined, other: RunStep | undefined): string | null {
+  if (first === undefined) return `${other?.name}, which run 1 does not have`;
+  if (other === undefined) return `${first.name}, which it does not have`;
+  if (first.name !== other.name) return `${other.name}, where run 1 has ${first.name}`;
   const forth = findDifference(first.value, other.value, "");
   const back = findDifference(other.value, first.value, "");
   const field = forth?.field ?? back?.field;
   if (field === undefined) return null;
   const [before, after] = forth === null ? [back?.actual, back?.expected] : [forth.expected, forth.actual];
-  return `Run ${number} differs from run 1 first in ${first.name}: ${field} is ${showValue(after)} instead of ${showValue(before)}.`;
+  return `${first.name}: ${field} is ${showValue(after)} instead of ${showValue(before)}`;
+}
+
+/** Finds the first of equal steps whose objects have their keys in another order, which the texts of stored records keep. */
+function findReorderedStep(first: RecordedRun, other: RecordedRun): string | null {
+  for (const { name, value } of first.steps) {
+    const same = other.steps.find((step) => step.name === name);
+    const reordered = same === undefined ? null : findReordered(value, same.value, "");
+    if (reordered !== null) return `${name}: ${reordered}`;
+  }
+  return null;
+}
+
+function findReordered(first: Json, other: Json | undefined, field: string): string | null {
+  if (first === null || typeof first !== "object" || other === null || typeof other !== "object") return null;
+  const [before, after] = [Object.keys(first).join(", "), Object.keys(other).join(", ")];
+  if (before !== after) return `${field} has its keys in the order ${after} instead of ${before}`;
+  const others = new Map<string, Json>(Object.entries(other));
+  for (const [name, value] of Object.entries(first)) {
+    const found = findReordered(value, others.get(name), field === "" ? name : `${field}.${name}`);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 function requestStep({ method, path, at, ...request }: RequestView & { at: string }): RunStep {
   const { operation, idempotency_key, body, status, code, replayed, answer } = request;
   const value = toJson({ idempotency_key, body, status, code, replayed, answer });
   return {
+    kind: "request",
     name: `request {number}, ${method} ${path}${operation === null ? "" : ` (${operation})`}`,
     at,
     value,
   };
 }
 
-function transactionsOf({ at, number, transactions }: BlockView): RunStep[] {
+function blockSteps({ at, number, transactions }: BlockView): RunStep[] {
+  if (transactions.length === 0)
+    return [{ kind: "chain", name: `block ${number}, without transactions`, at, value: { at } }];
   return transactions.map(({ hash, from, to, function: called, about, succeeded }) => {
     const recipient = to === null ? "a new contract" : (to.name ?? to.address);
     const name = `transaction {number}, ${called ?? "a call"} of ${recipient} from ${from.name ?? from.address}`;
-    return { name, at, value: toJson({ about, succeeded, block_number: number, hash }) };
+    return {
+      kind: "chain",
+      name,
+      at,
+      value: toJson({ about, succeeded, block_number: number, hash, at }),
+    };
   });
 }
 
 function eventStep({ type, subject, body, created_at: at }: EventView): RunStep {
-  return { name: `event {number}, ${type}`, at, value: toJson({ subject, body }) };
+  return { kind: "event", name: `event {number}, ${type}`, at, value: toJson({ subject, body }) };
 }
 
 /** Returns a function that counts the steps of each kind, from 1. */

@@ -101,6 +101,61 @@ test.each([
   );
 });
 
+const secondRun = `
+  const { existsSync, writeFileSync } = await import("node:fs");
+  const file = process.env.ROUTING_SANDBOX_FILE + ".ran";
+  const isSecond = existsSync(file);
+  writeFileSync(file, "");`;
+
+test.each([
+  [
+    "a transaction",
+    `await send(process.env.ROUTING_RPC_URL, { jsonrpc: "2.0", id: 1, method: "eth_sendTransaction", params: [{ from: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", to: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC", value: "0x1" }] });`,
+    String.raw`transaction \d+, .*\ba call of \w+ from \w+[,.]`,
+  ],
+  ["a move of the clock", `await send(control + "/clock", { seconds: 60 });`, String.raw`block \d+, `],
+  [
+    "a block",
+    `await send(control + "/blocks", { blocks: 1 });`,
+    String.raw`block \d+, without transactions, `,
+  ],
+])(
+  "%s that only one run has is named, and not a request, an event or a delivery that it moves",
+  async (_, step, difference) => {
+    const paid = 'await give({ purchase: { state: "paid" } });';
+    for (const [condition, later] of [
+      ["isSecond", ""],
+      ["isSecond", paid],
+      ["!isSecond", paid],
+    ]) {
+      const program = `${secondRun}
+      const control = process.env.ROUTING_CONTROL_URL;
+      await give({ merchant: { state: "enrolled" } });
+      if (${condition}) { ${step} }
+      ${later}
+      await send(control + "/deliver", {});`;
+      const { code, stderr } = await repeat(2, ...node(program));
+      expect(code).toBe(1);
+      expect(stderr).toMatch(new RegExp(`^Run 2 differs from run 1 first in ${difference}`));
+    }
+  },
+);
+
+test("bodies that differ only in the order of their keys are named", async () => {
+  const program = `${secondRun}
+    const terms = isSecond ? { y: 2, x: 1 } : { x: 1, y: 2 };
+    await give({ purchase: { state: "created", terms } });`;
+  expect(await repeat(2, ...node(program))).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(
+      new RegExp(
+        `^Run 2 differs from run 1 first in ${createPurchase}: body.terms has its keys in the order y, x instead of x, y\\.\n$`,
+      ),
+    ),
+  });
+});
+
 test.skipIf(spawnSync("python3", ["--version"]).status !== 0)(
   "with the order of a set, which Python changes in each run, exec names the first request whose order differs",
   async () => {
