@@ -61,7 +61,7 @@ export const overviewView = defineView<Glance>({
           <h2 id="chain">Chain and clock</h2>
           <dl class="facts small">
             <dt>Mode</dt>
-            <dd>${now.mode}${now.seed === null ? "" : `, seed ${now.seed}`}</dd>
+            <dd>${now.mode}, seed ${now.seed ?? "in the file of keys"}</dd>
             <dt>Epoch</dt>
             <dd>${copyable(now.chain.epoch, "epoch")}</dd>
             <dt>Chain</dt>

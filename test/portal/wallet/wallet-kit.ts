@@ -63,9 +63,10 @@ export async function unfold(page: Page, action: string): Promise<void> {
       await details.locator("> summary").click();
 }
 
-/** Waits until the service has accepted an action. */
+/** Waits until the service has accepted an action, whose step is folded once all is paid. */
 export async function accepted(page: Page, action: string): Promise<void> {
-  await page.locator(`#action-${action}`).getByText("Accepted by the service").waitFor();
+  const panel = page.locator(`#action-${action}`);
+  await panel.getByText("Accepted by the service").waitFor({ state: "attached" });
 }
 
 /** Holds the service's answer to an amount until it is released. */

@@ -327,7 +327,7 @@ describe("with an injected wallet", () => {
     expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_sendTransaction", "eth_sendTransaction"]);
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "10000000", approved: "0" });
     await unfold(page, "pay");
-    await page.locator("#action-pay").getByText("Accepted by the service").waitFor();
+    await page.locator("#action-pay").getByText("Accepted by the service").waitFor({ state: "attached" });
     await expect.poll(async () => await amount.getAttribute("placeholder")).toBe("15");
     await amount.fill("15");
     // One click signs the permit and pays under it.
