@@ -2,7 +2,7 @@ import { render } from "../vendor/lit-html/lit-html.js";
 import { type ActionInput, isAmountMissing, parseInput, writeInput } from "./action-input.ts";
 import { codeOf, connect, readConnection, switchChain } from "./connection/connection.ts";
 import { discoverWallets, type OfferedWallet, testKeys } from "./connection/injected-wallets.ts";
-import { collapsePayment, openNext } from "./next-action.ts";
+import { openNext } from "./next-action.ts";
 import { type ActionState, emptyState } from "./page-state.ts";
 import { findAttempt, forgetAttempt, runExclusive, untilFree } from "./sending/attempt.ts";
 import { asHex, type Progress, perform, submitUntilDecided } from "./sending/perform.ts";
@@ -119,7 +119,6 @@ async function load(): Promise<void> {
     state.wallet = await readWalletView();
     openNext(state, state.wallet);
     isPaidNow = before !== undefined && !isPaid(before) && isPaid(state.wallet.subject);
-    if (isPaidNow) collapsePayment(state);
     const typed = state.wallet.actions.filter(
       ({ name }) => Object.keys(state.actions[name].input).length > 0,
     );

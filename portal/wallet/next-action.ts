@@ -32,14 +32,6 @@ export function openNext(state: PageState, wallet: WalletView): void {
   if (next !== null) state.opened.add(next);
 }
 
-/** Collapses the steps of a payment that is complete: the top of the page says what was paid. */
-export function collapsePayment({ actions, opened }: PageState): void {
-  for (const name of paymentActions) {
-    opened.delete(name);
-    if (actions[name].progress?.at === "accepted") actions[name].progress = null;
-  }
-}
-
 /** The first action that is possible and was not accepted yet. */
 function nextOf({ actions, submissions }: WalletView): ActionName | null {
   const isDone = (name: ActionName) =>

@@ -137,7 +137,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** Returns whether a URL is one of a WebSocket. */
-export function isSocket(url: string): boolean {
+function isSocket(url: string): boolean {
   return /^wss?:/i.test(url);
 }
 

@@ -63,10 +63,9 @@ export async function unfold(page: Page, action: string): Promise<void> {
       await details.locator("> summary").click();
 }
 
-/** Waits until the service has accepted an action, whose step is folded once all is paid. */
+/** Waits until the service has accepted an action. */
 export async function accepted(page: Page, action: string): Promise<void> {
-  const panel = page.locator(`#action-${action}`);
-  await panel.getByText("Accepted by the service").waitFor({ state: "attached" });
+  await page.locator(`#action-${action}`).getByText("Accepted by the service").waitFor();
 }
 
 /** Holds the service's answer to an amount until it is released. */

@@ -89,8 +89,7 @@ describe("a transaction that was sent", () => {
     await page.reload();
     await Promise.any([pay, elsewhere].map(async (panel) => await panel.getByText("is pending").waitFor()));
     await kit.sandbox.chain.client.mine({ blocks: 1 });
-    for (const panel of [pay, elsewhere])
-      await panel.getByText("Accepted by the service").waitFor({ state: "attached" });
+    for (const panel of [pay, elsewhere]) await panel.getByText("Accepted by the service").waitFor();
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "4000000" });
   });
 
@@ -204,7 +203,7 @@ describe("a transaction that was sent", () => {
     expect(await elsewhere.getByText("This page was closed").count()).toBe(0);
     answer();
     await accepted(page, "pay");
-    await elsewhere.getByText("Accepted by the service").waitFor({ state: "attached" });
+    await elsewhere.getByText("Accepted by the service").waitFor();
     expect(await elsewhere.getByText("Another tab").count()).toBe(0);
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "5000000" });
     expect(wallet.signed).toEqual(["eth_sendTransaction"]);
