@@ -77,6 +77,37 @@ const artifactSchema = z.object({ bytecode: z.string(), deployedBytecode: z.stri
 /** The largest code of a deployed contract (EIP-170), and of a creation (EIP-3860), in bytes. */
 const codeLimits = { deployed: 24_576, creation: 49_152 } as const;
 
+/** The gas before signatures were checked in place: a row without one is newer. */
+const before: { readonly [label: string]: number } = {
+  "deploy TestUSDC": 4_108_032,
+  "deploy PurchaseRegistrar": 4_961_644,
+  openProgram: 116_910,
+  setBounds: 36_914,
+  "setPaused, ending a pause": 26_985,
+  enroll: 245_901,
+  "TestUSDC approve": 48_444,
+  offer: 160_728,
+  "pay, in full": 79_518,
+  claim: 55_548,
+  "collectRefund, to a holder of the token": 93_295,
+  "pay, the first of several": 79_518,
+  "pay, a later one of several": 79_518,
+  "collectRefund, to a newcomer to the token": 110_383,
+  withdrawOffer: 43_734,
+  register: 152_915,
+  "pay, a direct purchase": 76_218,
+  "TestUSDC approve, of exactly a payment": 48_432,
+  "pay, after an approval of exactly that": 74_718,
+  "setPaused, ending a pause while offers are open": 31_785,
+  "payBatch, three purchases": 133_056,
+  "payWithPermit, the first permit": 111_578,
+  expire: 43_352,
+  revokeFunding: 35_496,
+  "TestUSDC transfer": 37_184,
+  "TestUSDC faucet": 38_488,
+  "TestUSDC transferWithAuthorization": 74_412,
+};
+
 const snapshot = snapshotSchema.parse(JSON.parse(read("contracts/gas-snapshot.json")));
 const count = (value: number) => value.toLocaleString("en-US");
 
@@ -97,10 +128,12 @@ export const contractLimits = {
 
 function gasTable(): string {
   return markdownTable(
-    ["Step", "Gas", "Public figure of base/commerce-payments for the nearest step"],
+    ["Step", "Before", "Gas", "Public figure of base/commerce-payments for the nearest step"],
     gasRows.map(({ step, labels, other = "" }) => {
+      if (labels.length === 0) return [step, "", "", other];
       const gas = labels.reduce((sum, label) => sum + gasOf(label), 0);
-      return [step, labels.length === 0 ? "" : count(gas), other];
+      const earlier = labels.reduce((sum, label) => sum + (before[label] ?? 0), 0);
+      return [step, earlier === 0 ? "" : count(earlier), count(gas), other];
     }),
   );
 }

@@ -331,7 +331,7 @@ test("the command line sets, lists and clears faults", async () => {
     stderr: '--program is "prg_nope", which is not a program of this sandbox. Use prg_demo or prg_other.\n',
   });
   await expect(fault("set", ...drop, "--count", "0")).rejects.toMatchObject({
-    stderr: expect.stringContaining("always, or a whole number from 1 to 999999"),
+    stderr: expect.stringContaining("always, or a whole number from 1 to 9007199254740991"),
   });
   expect(await fault("clear")).toBe("All faults are cleared.\n");
   expect(sandbox.faults.list()).toEqual([]);
