@@ -161,8 +161,10 @@ class Deploying {
   async #requireSameChain(): Promise<void> {
     const { deployment } = this.#file;
     const difference = deployment && (await findDifference(this.#client, deployment));
+    if (difference === null) return;
     // After a reorg, the deployment is in other blocks.
-    if (difference === null || (await this.#sentReceiptOf("PurchaseRegistrar")) !== undefined) return;
+    const isMoved = difference.startsWith("block ");
+    if (isMoved && (await this.#sentReceiptOf("PurchaseRegistrar")) !== undefined) return;
     throw unusable(
       `The chain is not the one of ${this.#options.deployment}: ${difference}. Name the node that the file belongs to, or another file.`,
     );

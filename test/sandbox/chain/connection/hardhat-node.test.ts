@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { getAddress, zeroAddress } from "viem";
+import { createTestClient, getAddress, http, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
 import {
@@ -303,6 +303,14 @@ test("a complete deployment that is run again says that everything is there, whe
     "",
   ]);
   expect(await client.getBlockNumber({ cacheTime: 0 })).toBe(before);
+  const { address: registrar = zeroAddress } = deployment?.registrar ?? {};
+  await createTestClient({ mode: "hardhat", transport: http(url) }).setCode({
+    address: registrar,
+    bytecode: "0x6000",
+  });
+  await expect(runCli("deploy", "--rpc-url", url, ...files)).rejects.toThrow(
+    `The chain is not the one of ${network.deployment}: code of registrar at ${registrar} is 0x`,
+  );
 });
 
 test("a start refuses other code, keys, chains and records than the deployment has, and says which", async () => {
