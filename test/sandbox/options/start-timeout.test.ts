@@ -217,7 +217,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     };
     const port = await freePort();
     const start = open({ dataDirectory, startTimeoutMs: 2_000, ports: { api: port }, adaptChain });
-    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to respond", 2_000));
+    await expect(start).rejects.toMatchObject(timeoutWhile("the chain to respond", 2_000));
     expect(await findProcess(pid)).toBeUndefined();
     expect(await canListen(port)).toBe(true);
     expect(existsSync(dataDirectory)).toBe(false);
@@ -239,7 +239,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
       return chain;
     };
     const start = open({ from: file, startTimeoutMs: 2_000, adaptChain });
-    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to respond", 2_000));
+    await expect(start).rejects.toMatchObject(timeoutWhile("the chain to respond", 2_000));
     expect(await findProcess(pid)).toBeUndefined();
     expect((await stateFolders()).filter((name) => !before.includes(name))).toEqual([]);
   });
