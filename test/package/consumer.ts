@@ -1,4 +1,4 @@
-import { link, mkdir, mkdtemp, readdir, readlink, rm, symlink } from "node:fs/promises";
+import { copyFile, link, mkdir, mkdtemp, readdir, readlink, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -12,13 +12,17 @@ export interface Consumer extends AsyncDisposable {
   run(program: string, ...args: string[]): Promise<string>;
 }
 
-/** Copies a folder whose files are links to the same: a test that changes one of its files has to remove it first. */
+/**
+ * Copies a folder whose files are links to the same: a test that changes one of its files has to remove it first.
+ * What npm writes in place is copied: through a link, one project's `npm install` would change the packages of all.
+ */
 async function linkFolder(from: string, to: string): Promise<void> {
   await mkdir(to);
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) await linkFolder(source, target);
     else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+    else if (/^\.?package(-lock)?\.json$/.test(entry.name)) await copyFile(source, target);
     else await link(source, target);
   }
 }
