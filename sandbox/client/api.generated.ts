@@ -822,6 +822,7 @@ export interface components {
       } | {
         type: "purchase";
         id: string;
+        status: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
         merchant_name: string;
         merchant: components["schemas"]["Address"];
         buyer: components["schemas"]["Address"];

@@ -12,8 +12,8 @@ export function isPaid(subject: Subject): boolean {
   return subject.type === "purchase" && subject.outstanding === "0";
 }
 
-/** The title of a purchase with a claim, by its status, which only the reason for another claim's refusal has. */
-const claimTitles: { readonly [status: string]: string } = {
+/** The title of a purchase with a claim, by its status. */
+const claimTitles: { readonly [S in PurchaseSubject["status"]]?: string } = {
   claimed: "Claim filed; a reviewer decides",
   approved: "Refund approved",
   refund_due: "Refund approved",
@@ -25,9 +25,8 @@ export function titleOf({ subject, actions }: WalletView, token: Token): string 
   const whyNot = (name: ActionName) => actions.find((action) => action.name === name)?.why_not ?? "";
   if (subject.type === "merchant")
     return whyNot("enroll") === "" ? `Enroll the wallet of ${subject.name}` : `The wallet of ${subject.name}`;
-  const { merchant_name, paid, outstanding, refunded } = subject;
+  const { merchant_name, status, paid, outstanding, refunded } = subject;
   if (refunded !== "0") return `${merchant_name} refunded ${formatAmount(refunded, token)}`;
-  const [, status = ""] = /A purchase that is (\w+) does not allow claims/.exec(whyNot("claim")) ?? [];
   const claimed = claimTitles[status];
   if (claimed !== undefined) return claimed;
   if (isPaid(subject)) return `Paid ${formatAmount(paid, token)} to ${merchant_name}`;
