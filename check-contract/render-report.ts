@@ -46,27 +46,33 @@ export function renderReport(report: ContractReport, color: boolean): string {
   return lines.join("\n");
 }
 
-/** Lists the checks that show a finding: the first in full, the number of others in each suite, and of those that show another rule. */
+/** Lists the checks that show a finding: the first in full, the number of others in each suite. */
 function describeChecks([first, ...others]: Finding["checks"]): string[] {
   if (first === undefined) return [];
   const counts = [...Map.groupBy(others, ({ suite }) => suite.replace(/:.*/, ""))].map(
     ([suite, checks]) => `${checks.length} of the ${suite}`,
   );
   const rest = counts.length === 0 ? "" : `; also ${counts.join(", ")}`;
-  const ruled = others.flatMap(({ rule }) => rule ?? []);
+  return [`${first.suite}  ${first.name}${rest}`, ...describeOtherRules(others)];
+}
+
+/** Lists the other rules that the checks of a finding show, with the number of their checks. */
+function describeOtherRules(checks: Finding["checks"]): string[] {
+  const ruled = checks.flatMap(({ rule }) => rule ?? []);
   const joined = [...Map.groupBy(ruled, (rule) => rule)].map(
     ([rule, { length }]) => `${rule} (${length} ${length === 1 ? "check" : "checks"})`,
   );
-  return [
-    `${first.suite}  ${first.name}${rest}`,
-    ...(joined.length === 0 ? [] : [`also broken, perhaps because of it: ${joined.join("; ")}`]),
-  ];
+  return joined.length === 0 ? [] : [`also broken, perhaps because of it: ${joined.join("; ")}`];
 }
 
 /** Returns a report as annotations of GitHub Actions: an error for each broken rule, and a notice with the gas. */
 export function toAnnotations({ contract, findings, gas }: ContractReport): string {
-  const errors = findings.map(({ rule, failure }) =>
-    githubAnnotation("error", `${contract}: ${rule}`, failure),
+  const errors = findings.map(({ rule, failure, checks }) =>
+    githubAnnotation(
+      "error",
+      `${contract}: ${rule}`,
+      [failure, ...describeOtherRules(checks.slice(1))].join("\n"),
+    ),
   );
   const rows = gas.map(
     ({ function: name, gas: used, ours, baseline }) =>

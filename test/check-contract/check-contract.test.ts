@@ -326,13 +326,22 @@ test("in GitHub Actions, each finding is an annotation, and the gas another one"
     contract: "A",
     passed: false,
     results: [],
-    findings: [{ rule: "one, two", failure: "100 %\nmore", checks: [] }],
+    findings: [
+      {
+        rule: "one, two",
+        failure: "100 %\nmore",
+        checks: [
+          { suite: "rules", name: "a" },
+          { suite: "rules", name: "b", rule: "three" },
+        ],
+      },
+    ],
     not_run: 0,
     left_out: 0,
     gas: [{ function: "pay", gas: 101, ours: 100, baseline: 100 }],
   };
   expect(toAnnotations(report)).toBe(
-    "::error title=A%3A one%2C two::100 %25%0Amore\n::notice title=A%3A gas::pay 101, ours 100, baseline 100 (+1.0 %25)\n",
+    "::error title=A%3A one%2C two::100 %25%0Amore%0Aalso broken, perhaps because of it: three (1 check)\n::notice title=A%3A gas::pay 101, ours 100, baseline 100 (+1.0 %25)\n",
   );
 });
 
