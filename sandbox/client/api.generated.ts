@@ -81,7 +81,7 @@ export interface components {
       transaction_hashes?: components["schemas"]["Hash"][];
     };
     FileClaim: {
-      /** The beneficiary's claim transaction; by default that of the claim on the chain. */
+      /** The beneficiary's claim transaction; by default the one from the wallet route. */
       transaction_hash?: components["schemas"]["Hash"];
       /** The claimed amount, at most the reconciled amount; by default the one from the wallet route. */
       requested_amount?: components["schemas"]["PositiveAmount"];

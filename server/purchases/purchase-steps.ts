@@ -2,6 +2,7 @@ import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import { reconciledOf, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
 import { otherClaim, readFiledClaim } from "../refunds/claims.ts";
+import { isUnderWay } from "../relay/relay.ts";
 import type { Services } from "../services.ts";
 import { readOnChain } from "../store/records/find.ts";
 import type { PurchaseRecord } from "../store/records.ts";
@@ -75,11 +76,25 @@ export async function assertRoute(
 ): Promise<void> {
   const taken = await services.chain.route(purchase.commitment_hash);
   if (taken === null || taken === route) return;
-  const detail =
-    taken === "merchant_direct"
-      ? "The merchant has registered this purchase. Confirm that with POST …/registration, which takes only a transaction that the merchant's wallet has signed."
-      : "The relayer has offered this purchase. Confirm that with POST …/activate.";
-  throw await stepConflict(purchase, detail, services);
+  if (taken === "merchant_direct")
+    throw await stepConflict(
+      purchase,
+      "The merchant has registered this purchase. Confirm that with POST …/registration, which takes only a transaction that the merchant's wallet has signed.",
+      services,
+    );
+  const offer = { program: purchase.program, kind: "offer", businessKey: purchase.commitment_hash } as const;
+  if (await isUnderWay(offer, services))
+    throw await stepConflict(
+      purchase,
+      "The relayer has offered this purchase. Confirm that with POST …/activate.",
+      services,
+    );
+  throw await stepConflict(
+    purchase,
+    "Other software has offered this purchase with the key of the program's operator, and only an offer of the relayer activates it. Create a new purchase.",
+    services,
+    [],
+  );
 }
 
 /** The refusal of a step that a purchase does not take now. */

@@ -16,7 +16,7 @@ import { relayOperationSchema } from "../transactions/schemas.ts";
 export const fileClaimBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
-      description: "The beneficiary's claim transaction; by default that of the claim on the chain.",
+      description: "The beneficiary's claim transaction; by default the one from the wallet route.",
     }),
     requested_amount: positiveAmountSchema.optional().meta({
       description:

@@ -1,4 +1,4 @@
-import { isHex } from "viem";
+import { type Address, isAddress, isHex } from "viem";
 import type { Json } from "../../protocol/values/json.ts";
 import { toChainTimestamp } from "../../protocol/values/time.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
@@ -49,6 +49,9 @@ const removeIt = "Remove the cause";
 
 const offered: Cause = { wrong: "the purchase is on chain already", remedy: null };
 
+/** The message of the program's commitment signer that a step needs. */
+const signedIn = (step: ExplainedStep) => (step === "enrollment" ? "funding authorization" : "purchase");
+
 /** The registrar contract's errors, as a step meets them. */
 const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => Cause } = {
   AlreadyClaimed: () => ({
@@ -81,7 +84,7 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     remedy: "Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity",
   }),
   InvalidSignature: ({ signer }, step) => ({
-    wrong: `the program's commitment signer on chain is ${signer}, which has not signed this ${step === "enrollment" ? "funding authorization" : "purchase"}`,
+    wrong: `the program's commitment signer on chain is ${signer}, which has not signed this ${signedIn(step)}`,
     remedy:
       step === "enrollment"
         ? "Let the program's admin set the signer of the funding authorization again"
@@ -243,6 +246,11 @@ export async function explainRevert(
     return message.startsWith("out of gas")
       ? { wrong: "it ran out of gas", remedy: "Set a higher gas limit" }
       : { wrong: withoutStop(message), remedy: removeIt };
+  const signer = name === "InvalidSignature" ? args["signer"] : null;
+  if (typeof signer === "string" && isAddress(signer)) {
+    const code = await services.chain.walletCode(signer, await services.chain.head());
+    if (code !== "none") return refusedByCode(signer, step);
+  }
   const cause =
     name === "Error"
       ? tokenCause(revert, step, approved)
@@ -252,6 +260,13 @@ export async function explainRevert(
   return cause === undefined
     ? { wrong: nameError(name, args), remedy: removeIt }
     : ((await explainRemoved(name, about, services)) ?? (await inTime(name, cause, about, services)));
+}
+
+function refusedByCode(signer: Address, step: ExplainedStep): Cause {
+  return {
+    wrong: `the program's commitment signer on chain, ${signer}, has code, which refuses the signature of this ${signedIn(step)} (isValidSignature, ERC-1271)`,
+    remedy: "Let the signer's code accept it, or let the signer end its delegation to that code (EIP-7702)",
+  };
 }
 
 /** Returns a cause without its remedy if the deadline of that remedy has passed. */

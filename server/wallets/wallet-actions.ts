@@ -347,14 +347,14 @@ async function offer(
     ),
     chain.walletCode(from, at),
   ]);
-  const refusal =
-    whyNot ??
-    (name === "pay_with_permit" ? whyNoPermit(code) : code === "contract" ? contractWalletReason : null);
+  const refusal = whyNot ?? (code === "contract" ? contractWalletReason : null);
   const about = { step: stepOf[name], purchase, approved };
   const reasons = [
     revert && `The transaction would revert: ${sayCause(await explainRevert(revert, about, services))}`,
     refusal && (operation === null ? refusal : `${operation} would refuse it: ${refusal}`),
-  ].filter((reason) => reason !== null);
+    // The operation takes a payment under a permit that the wallet has sent itself.
+    refusal === null && name === "pay_with_permit" && whyNoPermit(code),
+  ].filter((reason) => reason !== null && reason !== false);
   if (reasons.length > 0) return { name, allowed: false, why_not: reasons.join(" ") };
   const offered = { name, allowed: true, why_not: null, ...shown };
   return permitted === undefined

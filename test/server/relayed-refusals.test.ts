@@ -1,4 +1,4 @@
-import { encodeFunctionData } from "viem";
+import { concat, encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { collectRefundCall, offerCall } from "../../protocol/call.ts";
@@ -112,6 +112,28 @@ describe("an offer that the contract would refuse says what that means and what 
     await expectDone(kit.requestActivation(purchase));
   });
 
+  test("the program's commitment signer delegates to code that refuses its signatures", async () => {
+    const purchase = await kit.createPurchase(await kit.enrolledMerchant());
+    const { commitmentSigner: address } = opened();
+    const { client } = kit.sandbox.chain;
+    const contract = `0x${"c0de".repeat(10)}` as const;
+    await client.setCode({ address: contract, bytecode: "0x5f5ffd" });
+    await client.setCode({ address, bytecode: concat(["0xef0100", contract]) });
+    const wrong = `the program's commitment signer on chain, ${address}, has code, which refuses the signature of this purchase (isValidSignature, ERC-1271)`;
+    const remedy =
+      "Let the signer's code accept it, or let the signer end its delegation to that code (EIP-7702)";
+    expectRefused(await kit.requestActivation(purchase), {
+      detail: `The offer was not sent: ${wrong}. ${remedy}, ${again}`,
+      retryable: true,
+      revert: "InvalidSignature",
+    });
+    expect((await kit.action("purchase", purchase.id, "register")).why_not).toBe(
+      `The transaction would revert: T${wrong.slice(1)}. ${remedy}.`,
+    );
+    await client.setCode({ address, bytecode: "0x" });
+    await expectDone(kit.requestActivation(purchase));
+  });
+
   test("refunds have used up the merchant's cap since the purchase was created", async () => {
     const merchant = await kit.fundedMerchant("30000000");
     const approved = await kit.approvedPurchase(merchant);
@@ -159,6 +181,13 @@ test("an offer that other software has made is refused because of that, after it
     detail: "The offer was not sent: the purchase is on chain already. No repeat of this request succeeds.",
     retryable: false,
     revert: "DeadlinePassed",
+  });
+  const registration = await kit.post(kit.path(`/purchases/${purchase.id}/registration`), {});
+  expect(problem(registration)).toMatchObject({
+    code: "state_conflict",
+    detail:
+      "Other software has offered this purchase with the key of the program's operator, and only an offer of the relayer activates it. Create a new purchase.",
+    allowed: [],
   });
 });
 
