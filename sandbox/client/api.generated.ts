@@ -126,7 +126,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "merchant.created";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -142,7 +142,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "merchant.enrolled";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -155,7 +155,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "purchase.created";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -170,7 +170,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "purchase.activated";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -183,7 +183,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "purchase.registered";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -196,7 +196,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "purchase.reconciled";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -225,7 +225,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "purchase.claimed";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -239,7 +239,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "purchase.decided";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -254,7 +254,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "refund.due";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -269,7 +269,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "refund.collected";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -286,7 +286,7 @@ export interface components {
       id: components["schemas"]["EventId"];
       type: "wallet.submitted";
       program: components["schemas"]["ProgramId"];
-      /** Counts the program's events from 1, without gaps. */
+      /** Per program from 1, without gaps. */
       sequence: number;
       created_at: components["schemas"]["Timestamp"];
       data: {
@@ -619,7 +619,7 @@ export interface components {
       id: components["schemas"]["PurchaseId"];
       program: components["schemas"]["ProgramId"];
       merchant_id: components["schemas"]["MerchantId"];
-      status: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
+      status: components["schemas"]["PurchaseStatus"];
       route: ("registrar_offer" | "merchant_direct" | null);
       payment_status: "unpaid" | "partially_paid" | "paid";
       /** Whether the next block would be too late to bring the purchase on the chain or, while nothing is paid, to pay it. */
@@ -666,6 +666,7 @@ export interface components {
       /** The event of the last change. */
       event_id: components["schemas"]["EventId"];
     };
+    PurchaseStatus: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
     PaymentReceipt: {
       transaction_hash: components["schemas"]["Hash"];
       log_index: number;
@@ -822,7 +823,7 @@ export interface components {
       } | {
         type: "purchase";
         id: string;
-        status: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
+        status: components["schemas"]["PurchaseStatus"];
         merchant_name: string;
         merchant: components["schemas"]["Address"];
         buyer: components["schemas"]["Address"];

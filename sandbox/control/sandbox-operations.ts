@@ -1,15 +1,9 @@
 import { z } from "zod";
 import { validate } from "../../server/http/request/validate.ts";
-import {
-  addressSchema,
-  bytesSchema,
-  hashSchema,
-  signatureSchema,
-  weiSchema,
-} from "../../server/http/schemas/primitives.ts";
+import { hashSchema, signatureSchema } from "../../server/http/schemas/primitives.ts";
 import type { ExplainDecision } from "../explain/decisions/explain-decision.ts";
 import { givenDecisionSchema } from "../explain/decisions/explain-decision.ts";
-import type { UnsentCall } from "../explain/explain-call.ts";
+import { callSchema, type UnsentCall } from "../explain/explain-call.ts";
 import { callExplanationSchema, explanationSchema } from "../explain/explanation.ts";
 import type { ExplainTypedData } from "../explain/signatures/explain-typed-data.ts";
 import {
@@ -138,12 +132,7 @@ const explainUnsent = defineControl({
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
   describedBody: z.union([
     z.strictObject({
-      call: z.strictObject({
-        from: addressSchema,
-        to: addressSchema,
-        data: bytesSchema.optional(),
-        value: weiSchema.optional(),
-      }),
+      call: callSchema,
       for: forId,
     }),
     z.strictObject({

@@ -38,26 +38,29 @@ export interface UnsentCall {
   args?: unknown;
 }
 
-const callSchema = z.strictObject({
+const weiPattern = /^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/;
+
+/** A call that was not sent, as it is given. */
+export const callSchema = z.strictObject({
   from: addressSchema,
   to: addressSchema,
   data: z
     .custom<Hex>((value) => isHex(value) && value.length % 2 === 0, "must be whole bytes in hex with 0x")
+    .meta({ type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" })
     .transform((data): Hex => `0x${data.slice(2).toLowerCase()}`)
     .default("0x"),
   value: z
     .custom<bigint | string>(isWei, "must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x")
+    .meta({ type: "string", pattern: weiPattern.source })
     .transform((value) => BigInt(value))
-    .default(0n),
+    .prefault("0"),
   chain_id: z.int().optional(),
   function: z.unknown().optional(),
   args: z.unknown().optional(),
 });
 
 function isWei(value: unknown): boolean {
-  const isNumber =
-    typeof value === "bigint" ||
-    (typeof value === "string" && /^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/.test(value));
+  const isNumber = typeof value === "bigint" || (typeof value === "string" && weiPattern.test(value));
   return isNumber && BigInt(value) >= 0n && BigInt(value) <= maxUint256;
 }
 

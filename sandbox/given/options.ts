@@ -4,6 +4,7 @@ import { z } from "zod";
 import { secondsOfMilliseconds } from "../../protocol/values/time.ts";
 import { check } from "../../server/http/request/validate.ts";
 import {
+  amountBounds,
   asBaseUnits,
   idSchema,
   jsonObjectSchema,
@@ -57,13 +58,14 @@ function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, named("is not a valid value", `Use ${orList(values)}.`));
 }
 
-/** Takes what a schema takes, with an error of its own; descriptions have its type. */
-function checked<T>(schema: z.ZodType<T>, wrong: string, todo: string, type = "string") {
-  return z.custom<T>((value) => schema.safeParse(value).success, named(wrong, todo)).meta({ type });
+/** Takes what a schema takes, with an error of its own; descriptions have its type and bounds. */
+function checked<T>(schema: z.ZodType<T>, wrong: string, todo: string, bounds = {}) {
+  const meta = { type: "string", ...bounds } as const;
+  return z.custom<T>((value) => schema.safeParse(value).success, named(wrong, todo)).meta(meta);
 }
 
 /** Takes what a schema of amounts takes; for one that is only too large the error names the largest. */
-function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
+function amountOf(schema: z.ZodType<string>, wrong: string, example: string, bounds = {}) {
   const isSmall = (value: unknown) =>
     typeof value !== "string" || !/^[0-9]+$/.test(value) || BigInt(value) <= maxUint128;
   return z
@@ -77,16 +79,24 @@ function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
         },
       }),
     )
-    .meta({ type: "string", description: `Base units of the token, such as "${example}".` });
+    .meta({
+      type: "string",
+      description: `Base units of the token, such as "${example}".`,
+      ...amountBounds,
+      ...bounds,
+    });
 }
 
-const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", defaultAmount);
+const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", defaultAmount, {
+  not: { const: "0" },
+});
 const award = amountOf(positiveAmountSchema.or(z.literal("0")), "is not an amount in base units", "10000000");
 const text = (schema: z.ZodString) =>
   checked(
     schema,
     `is not a string of ${schema.minLength} to ${schema.maxLength} characters`,
     "Pass a string of that length.",
+    { minLength: schema.minLength, maxLength: schema.maxLength },
   ).optional();
 const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
 const time = z
@@ -182,9 +192,10 @@ const purchaseOptions = options({
   /** The reviewer's award; by default the claimed amount, and 0 for `denied`. */
   award: award.optional(),
   /** The terms, any JSON object. */
-  terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.", "object")
-    .meta({ additionalProperties: {} })
-    .optional(),
+  terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.", {
+    type: "object",
+    additionalProperties: {},
+  }).optional(),
   ...mapFields(purchaseTexts, text),
   /** Deadlines in Unix seconds; by default those of the API, and for `expired` sooner ones for offer and payment. */
   deadlines: options({

@@ -13,7 +13,7 @@ const resendBody = z
   .refine(({ number, event_id }) => (number === undefined) !== (event_id === undefined), {
     error: 'must be {"number": …} or {"event_id": …}',
   })
-  .meta({ id: "Resend" });
+  .meta({ id: "Resend", oneOf: [{ required: ["number"] }, { required: ["event_id"] }] });
 const rotateBody = z
   .strictObject({
     uses: usesSchema.default([...keyUses]).meta({ description: "Which keys, by default all of them." }),

@@ -11,7 +11,7 @@ const envelope = {
   sequence: z
     .int()
     .min(1)
-    .meta({ description: "Counts the program's events from 1, without gaps.", example: 1 }),
+    .meta({ description: "Per program from 1, without gaps.", example: 1 }),
   created_at: timestampSchema,
 };
 

@@ -33,6 +33,9 @@ export const purchaseStatuses = [
 /** One state of a purchase. */
 export type PurchaseStatus = (typeof purchaseStatuses)[number];
 
+/** The state of a purchase as it is answered. */
+export const purchaseStatusSchema = z.enum(purchaseStatuses).meta({ id: "PurchaseStatus" });
+
 /** The texts that a request may give a purchase: stored, returned, searched in the explorer, and not interpreted. */
 export const purchaseTexts = { reference: referenceSchema };
 
@@ -121,7 +124,7 @@ export const purchaseSchema = z
     id: idSchema("pur"),
     program: programIdSchema,
     merchant_id: idSchema("mer"),
-    status: z.enum(purchaseStatuses),
+    status: purchaseStatusSchema,
     route: z.enum(["registrar_offer", "merchant_direct"]).nullable().meta({ example: null }),
     payment_status: z.enum(["unpaid", "partially_paid", "paid"]),
     expired: z.boolean().meta({

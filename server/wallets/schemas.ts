@@ -12,7 +12,7 @@ import {
   tokenAmountSchema,
   unixTimeSchema,
 } from "../http/schemas/primitives.ts";
-import { purchaseStatuses } from "../purchases/schemas.ts";
+import { purchaseStatusSchema } from "../purchases/schemas.ts";
 import { transactionRequestSchema, typedDataSchema } from "../transactions/schemas.ts";
 
 /** The actions of a merchant's wallet. */
@@ -164,7 +164,7 @@ export const merchantSubjectSchema = z.object({
 export const purchaseSubjectSchema = z.object({
   type: z.literal("purchase"),
   id: z.string(),
-  status: z.enum(purchaseStatuses),
+  status: purchaseStatusSchema,
   merchant_name: z.string(),
   merchant: checksumAddressSchema,
   buyer: checksumAddressSchema,

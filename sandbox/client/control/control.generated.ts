@@ -5,10 +5,6 @@ export interface components {
   schemas: {
     /** 32 bytes: 0x and 64 lower-case hexadecimal characters. */
     Hash: `0x${string}`;
-    /** Bytes as hexadecimal with 0x. */
-    Bytes: `0x${string}`;
-    /** Wei, as a decimal string. */
-    Wei: string;
     /** Any JSON object. */
     JsonObject: {
       [name: string]: components["schemas"]["Json"];
@@ -187,10 +183,7 @@ export interface components {
       /** The URL of the receiver. */
       url: string;
     };
-    Resend: {
-      number?: number;
-      event_id?: string;
-    };
+    Resend: (unknown | unknown);
     Rotate: {
       /** Which keys, by default all of them. */
       uses?: ("notifications" | "receipts" | "reviewer")[];
@@ -199,6 +192,7 @@ export interface components {
       /** Give up the current attempt, whose nonce was taken by another transaction; the next request for the same effect starts a new attempt. */
       abandon?: boolean;
     };
+    PurchaseStatus: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
     AddRefusal: {
       at: components["schemas"]["UnixTime"];
       request_id: string;
@@ -596,6 +590,8 @@ export interface components {
       code: string | null;
       detail: string | null;
     };
+    /** Bytes as hexadecimal with 0x. */
+    Bytes: `0x${string}`;
     DecisionExplanation: {
       cause: string;
       accepted: boolean;
@@ -794,7 +790,7 @@ export interface components {
       id: components["schemas"]["PurchaseId"];
       program: components["schemas"]["ProgramId"];
       merchant_id: components["schemas"]["MerchantId"];
-      status: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
+      status: components["schemas"]["PurchaseStatus"];
       route: ("registrar_offer" | "merchant_direct" | null);
       payment_status: "unpaid" | "partially_paid" | "paid";
       /** Whether the next block would be too late to bring the purchase on the chain or, while nothing is paid, to pay it. */
@@ -1151,6 +1147,8 @@ export interface components {
       mined_at: (components["schemas"]["Timestamp"] | null);
       confirmed_at: (components["schemas"]["Timestamp"] | null);
     };
+    /** Wei, as a decimal string. */
+    Wei: string;
     Overview: {
       seed: string | null;
       mode: "live" | "deterministic";
@@ -1622,8 +1620,11 @@ export interface paths {
             from: `0x${string}`;
             /** An address, checksummed by EIP-55 or all lower case. */
             to: `0x${string}`;
-            data?: components["schemas"]["Bytes"];
-            value?: components["schemas"]["Wei"];
+            data?: `0x${string}`;
+            value?: string;
+            chain_id?: number;
+            function?: unknown;
+            args?: unknown;
           };
           /** The id of a merchant or a purchase. */
           for?: string;
@@ -2046,7 +2047,7 @@ export interface paths {
   };
   "/explorer/purchases": {
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: components["schemas"]["PurchaseStatus"] }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["PurchaseViews"] } };

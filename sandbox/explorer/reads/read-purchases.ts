@@ -1,7 +1,7 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { copyFields } from "../../../server/http/answers/copy-fields.ts";
-import { purchaseStatuses, purchaseTextsSchema } from "../../../server/purchases/schemas.ts";
+import { purchaseStatusSchema, purchaseTextsSchema } from "../../../server/purchases/schemas.ts";
 import { asJournaled, currentPurchase } from "../../../server/purchases/status-after-reorg.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
@@ -11,7 +11,7 @@ import { readFigures } from "./read-figures.ts";
 import { viewBlockPoint } from "./view-block-point.ts";
 
 /** The query of the purchases. */
-export const purchasesQuery = pageQuery.extend({ status: z.enum(purchaseStatuses).optional() });
+export const purchasesQuery = pageQuery.extend({ status: purchaseStatusSchema.optional() });
 
 /** Reads a page of the purchases of all programs, with their money at one block. */
 export async function readPurchases(

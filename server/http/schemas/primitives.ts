@@ -96,12 +96,15 @@ function amountText() {
     .refine(isAmount, "must be at most 2^128 - 1");
 }
 
+/** The bounds of an amount in base units, for descriptions. */
+export const amountBounds = { pattern: decimalsUpTo(maxAmount) };
+
 /** An amount in base units of the token, as a decimal string. */
 export const amountSchema = amountText().meta({
   id: "Amount",
   description: "Base units of the token (6 decimals), as a decimal string; at most 2^128 - 1.",
   example: "25000000",
-  pattern: decimalsUpTo(maxAmount),
+  ...amountBounds,
 });
 
 /** An amount that only the token bounds, such as an allowance without a limit. */

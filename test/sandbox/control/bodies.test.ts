@@ -1,5 +1,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formatsPlugin from "ajv-formats";
 import { beforeAll, describe, expect, test } from "vitest";
 import { faultPlacements } from "../../../relayer/relayer.ts";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
@@ -22,6 +24,7 @@ async function post(path: string, body: unknown): Promise<{ status: number; answ
   return { status: response.status, answer: await response.json() };
 }
 
+const someone = `0x${"1".repeat(40)}`;
 const listed = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(", ");
 const actions = listed(Object.keys(faultPlacements));
 const layers = listed(faultLayers);
@@ -40,6 +43,35 @@ const refusal = {
   transaction_hash: `0x${"1".repeat(64)}`,
   checks: [],
 };
+
+test.each<[path: string, body: object, isTaken: boolean]>([
+  ["/given", { purchase: { state: "active", amount: "0" } }, false],
+  ["/given", { purchase: { state: "active", amount: "1".repeat(40) } }, false],
+  ["/given", { purchase: { state: "active", amount: `${2n ** 128n}` } }, false],
+  ["/given", { purchase: { state: "denied", award: "0" } }, true],
+  ["/given", { purchase: { state: "active", reference: "" } }, false],
+  ["/given", { purchase: { state: "active", reference: "a".repeat(101) } }, false],
+  ["/given", { purchase: { state: "claimed", reason: "a".repeat(2_001) } }, false],
+  ["/explain", { call: { from: someone, to: someone, value: "0x1" } }, true],
+  ["/explain", { call: { from: someone, to: someone, chain_id: 31_337, function: "pay", args: {} } }, true],
+  ["/explain", { call: { from: someone, to: someone, value: "-1" } }, false],
+  ["/explain", { call: { from: someone, to: someone, data: "0x1" } }, false],
+  ["/receiver/resend", {}, false],
+  ["/receiver/resend", { number: 1, event_id: "evt_1" }, false],
+])("%s takes %j as its description says: %s", async (path, body, isTaken) => {
+  const { control } = sandbox.description.urls;
+  const description = JSON.parse(await (await fetch(`${control}/openapi.json`)).text());
+  const ajv = formatsPlugin.default(new Ajv2020({ strict: false }));
+  ajv.addSchema({ ...description, $id: "control" });
+  const place = `/paths/${path.replaceAll("/", "~1")}/post/requestBody/content/application~1json/schema`;
+  expect(ajv.validate({ $ref: `control#${place}` }, body)).toBe(isTaken);
+  const { status } = await fetch(`${control}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(status < 300).toBe(isTaken);
+});
 
 describe("the control API names the field that is wrong, and what it must be", () => {
   test.each<[path: string, body: unknown, pointer: string, detail: string]>([

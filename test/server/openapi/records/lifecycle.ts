@@ -140,6 +140,7 @@ export class Lifecycle {
 
   async #read({ id }: Pick<Purchase, "id">): Promise<void> {
     await this.#kit.get(this.#kit.path(`/purchases/${id}`));
+    await this.#readWallet({ id });
   }
 
   async #reconcile({ id }: Pick<Purchase, "id">): Promise<void> {
