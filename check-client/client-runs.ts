@@ -71,7 +71,7 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
     const ms = Math.round(performance.now() - began);
     ended.abort();
     this.#signal?.throwIfAborted();
-    const disturbance = (await endCase?.()) ?? { reached: true, forged: [] };
+    const disturbance = (await endCase?.()) ?? { reached: true, forged: [], arrival: null };
     // A write that was slow or held for a client that has given up ends first: it may still have an effect.
     await sandbox.skipWaitsDuring(async () => await untilIdle(sandbox, this.#timeoutMs));
     await sandbox.faults.clear();
