@@ -111,7 +111,7 @@ export async function checkClientOn<S extends Sandbox>(
     for (const [index, checked] of queue) {
       const result = await runs.observe(checked, async (observed, sandbox) =>
         conclude(checked, observed, {
-          clean: { first: clean, unequalSums },
+          clean: { first: clean, second, unequalSums },
           sandbox,
           traces: options.traces,
           index,

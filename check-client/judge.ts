@@ -28,6 +28,7 @@ export interface Judged {
 /** The runs without a fault, which the others are compared with. */
 export interface CleanRuns {
   first: Observation;
+  second: Observation;
   /** The kinds of effects whose sums differ between two clean runs. */
   unequalSums: readonly EffectKind[];
 }
@@ -45,7 +46,7 @@ function judgeEffects(checked: CheckCase, run: Observation, clean: CleanRuns): J
   const twice = more.filter((kind) => kind !== "events").map((kind) => describe(kind, run, clean));
   const again = [
     findNewKey(run, clean.first, cutRequest(checked, run)),
-    isOfEvent(checked) ? findFurtherWrite(run, clean.first) : null,
+    isOfEvent(checked) ? findFurtherWrite(run, clean) : null,
   ];
   const acted = [...twice, ...again.filter((clause) => clause !== null)];
   const forgery = forgeriesInWords[checked.fault];
@@ -188,18 +189,20 @@ function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | u
   return null;
 }
 
-/** Returns the operation that the client has requested under more keys than in the clean run, as a clause; null if there is none. */
-function findFurtherWrite(run: Observation, clean: Observation): string | null {
+/** Returns the operation that the client has requested under more keys than in both clean runs, as a clause; null if there is none. */
+function findFurtherWrite(run: Observation, clean: CleanRuns): string | null {
   const keys = ({ requests }: Observation, operation: string) =>
-    requests.flatMap((one) =>
-      isWrite(one) && takesKey(one) && one.operation === operation ? [one.idempotency_key ?? "none"] : [],
+    new Set(
+      requests.flatMap((one) =>
+        isWrite(one) && takesKey(one) && one.operation === operation ? [one.idempotency_key ?? "none"] : [],
+      ),
     );
-  const last = run.requests.findLast(
-    ({ operation }) => new Set(keys(run, operation)).size > new Set(keys(clean, operation)).size,
-  );
+  const before = (operation: string) =>
+    Math.max(...[clean.first, clean.second].map((one) => keys(one, operation).size));
+  const last = run.requests.findLast(({ operation }) => keys(run, operation).size > before(operation));
   if (last === undefined) return null;
   const { operation } = last;
-  const used = [...new Set(keys(run, operation))];
+  const used = [...keys(run, operation)];
   const name = nameWrite({ operation, subject: subjectOf(last) });
-  return `${name} was requested under ${used.length} keys in place of ${new Set(keys(clean, operation)).size} (${used.map(redact).join(", ")})`;
+  return `${name} was requested under ${used.length} keys in place of ${before(operation)} (${used.map(redact).join(", ")})`;
 }

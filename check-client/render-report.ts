@@ -76,6 +76,9 @@ export function renderReport(report: ClientReport, color: boolean): string {
   const lines = [
     `Without a fault: ${many(clean.writes.length, "write")} and ${many(clean.events.length, "event")} in ${clean.ms} ms`,
     ...clean.differences,
+    ...(clean.events.length === 0
+      ? ["No event went to a receiver of the client, so no case has one: name it with --receiver-url."]
+      : []),
   ];
   for (const [title, group] of groupsOf(report)) {
     const safe = group.filter(({ verdict }) => verdict === "safe").map(({ fault }) => fault);
@@ -97,7 +100,10 @@ export function renderReport(report: ClientReport, color: boolean): string {
   lines.push(
     "",
     passed
-      ? paint("green", "The client does nothing twice and loses nothing.")
+      ? paint(
+          "green",
+          `The client does nothing twice${totals.stopped === 0 ? " and loses nothing" : ", and fails when it loses something"}.`,
+        )
       : paint("red", "The client is not safe."),
   );
   return lines.join("\n");

@@ -146,6 +146,21 @@ describe("checkClient", () => {
     });
   });
 
+  test("allows the number of keys of either run without a fault", async () => {
+    let runs = 0;
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      const id = await sendOnce(sandbox, merchant, "order-1001");
+      runs += 1;
+      for (let count = 0; count < Math.min(runs, 2); count += 1)
+        await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+          params: { path: { program: "prg_demo", id }, header: { "Idempotency-Key": randomUUID() } },
+          body: {},
+        });
+      await receiveInOrder(sandbox, async () => {}, 1);
+    }, "purchase.created/event-twice");
+    expect(cases).toMatchObject([{ verdict: "safe" }]);
+  });
+
   test("asks whether a misspelled operation is meant", async () => {
     const checking = checkSale(async (sandbox, merchant) => {
       await sendOnce(sandbox, merchant, randomUUID());
