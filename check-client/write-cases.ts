@@ -100,7 +100,7 @@ export function casesOfWrites(writes: readonly PlannedWrite[]): CheckCase[] {
   });
 }
 
-/** What a case of a write says of events. */
+/** The outcome of a case that has no event. */
 const withoutEvent = { forged: [], arrival: null };
 
 function atWrite(

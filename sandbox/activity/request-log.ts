@@ -75,7 +75,7 @@ export class RequestLog implements Part<null> {
       this.#open.add(open);
       response.once("close", () => {
         if (!response.headersSent) open.givenUpAt = performance.now();
-        // The service goes on with a write that the client has given up.
+        // The service continues a write that the client has given up.
         if (response.headersSent || request.method !== "POST") this.#open.delete(open);
       });
       this.#current.run(open, handler, request, response);
