@@ -32,9 +32,6 @@ export const forgeries = [
 /** A fault of a case. */
 export type CaseFault = (typeof writeFaults | typeof eventFaults | typeof forgeries)[number];
 
-/** The faults, all of them. */
-export const caseFaults: readonly CaseFault[] = [...writeFaults, ...eventFaults, ...forgeries];
-
 /** The run that a case disturbs. */
 export interface DisturbedRun {
   sandbox: Sandbox;
@@ -50,6 +47,8 @@ export interface Disturbance {
   reached: boolean;
   /** The statuses of the client's responses to a forged event; null without a response. */
   forged: readonly (number | null)[];
+  /** How the event of the case came, as a clause; null for other cases. */
+  arrival: string | null;
 }
 
 /** One thing that can go wrong, at one place of the run. */

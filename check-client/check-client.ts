@@ -4,8 +4,8 @@ import { requestLogLimits } from "../sandbox/activity/request-log.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../sandbox/lib/errors/show-value.ts";
-import { orList } from "../server/lib/wording.ts";
-import { type CaseFault, type CheckCase, caseFaults } from "./check-case.ts";
+import { meantName, orList } from "../server/lib/wording.ts";
+import type { CaseFault, CheckCase } from "./check-case.ts";
 import { ClientRuns, type Observation, type RunClient } from "./client-runs.ts";
 import { compareEffects, effectNames } from "./effects.ts";
 import { type CleanEvent, casesOfEvents } from "./event-cases.ts";
@@ -111,7 +111,7 @@ export async function checkClientOn<S extends Sandbox>(
     for (const [index, checked] of queue) {
       const result = await runs.observe(checked, async (observed, sandbox) =>
         conclude(checked, observed, {
-          clean: { first: clean, unequalSums },
+          clean: { first: clean, second, unequalSums },
           sandbox,
           traces: options.traces,
           index,
@@ -234,10 +234,17 @@ function select(
 ): CheckCase[] {
   const chosen = found.filter(({ operation, fault }) => `${operation}/${fault}`.includes(only ?? ""));
   if (chosen.length === 0) {
-    const known = [...new Set(found.map(({ operation }) => operation))];
+    const operations = [...new Set(found.map(({ operation }) => operation))];
+    const faults = [...new Set(found.map(({ fault }) => fault))];
+    const pairs = found.map(({ operation, fault }) => `${operation}/${fault}`);
+    const meant = meantName(only ?? "", [...operations, ...faults, ...pairs]);
+    const remedy =
+      meant === undefined
+        ? `Use ${orList(operations)}, or a fault: ${orList(faults)}.`
+        : `Did you mean ${meant}?`;
     throw new SandboxError(
       "argument_invalid",
-      `No case has the text ${JSON.stringify(only)}, the option only, in its operation/fault. Use ${orList(known)}, or a fault such as ${orList(caseFaults.slice(0, 2))}.`,
+      `No case has the text ${JSON.stringify(only)}, the option only, in its operation/fault. ${remedy}`,
     );
   }
   return chosen.flatMap((one) => Array.from({ length: repeat }, () => one));

@@ -71,7 +71,7 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
     const ms = Math.round(performance.now() - began);
     ended.abort();
     this.#signal?.throwIfAborted();
-    const disturbance = (await endCase?.()) ?? { reached: true, forged: [] };
+    const disturbance = (await endCase?.()) ?? { reached: true, forged: [], arrival: null };
     // A write that was slow or held for a client that has given up ends first: it may still have an effect.
     await sandbox.skipWaitsDuring(async () => await untilIdle(sandbox, this.#timeoutMs));
     await sandbox.faults.clear();
@@ -114,7 +114,8 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
     const signal = AbortSignal.any([timeout.signal, ...(this.#signal === undefined ? [] : [this.#signal])]);
     const running = this.#run(sandbox, signal).then(
       () => null,
-      (error: unknown) => messageOf(error),
+      // The first line of a message that has more, as of a failed assertion.
+      (error: unknown) => (messageOf(error).split("\n", 1)[0] ?? "").replace(/\.$/, ""),
     );
     const sandboxEnded = sandbox.ended.then((reason) => `it ended the sandbox: ${reason}`);
     const first = Promise.race([running, sandboxEnded]);

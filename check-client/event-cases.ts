@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { performance } from "node:perf_hooks";
 import { ed25519Key } from "../protocol/signatures/ed25519.ts";
 import { signWebhook, type WebhookKeys, webhookSecret } from "../protocol/signatures/webhook.ts";
 import { toTimestamp } from "../protocol/values/time.ts";
@@ -143,9 +144,14 @@ function caseOf(
       const overtaken = Promise.withResolvers<void>();
       const forged: (number | null)[] = [];
       const work: Promise<unknown>[] = [];
+      const arrivals: Arrival[] = [];
       let attempt = 0;
-      const intercept: InterceptDelivery = async (send, ...delivery) => {
+      const intercept: InterceptDelivery = async (original, ...delivery) => {
         const [{ "webhook-id": event = "" }] = delivery;
+        const send: SendDelivery = async (...sent) => {
+          arrivals.push({ ...eventOf(...sent), at: performance.now() });
+          return await original(...sent);
+        };
         if (!order.includes(event)) order.push(event);
         if (order[n - 1] !== event) {
           const outcome = await send(...delivery);
@@ -163,19 +169,56 @@ function caseOf(
         overtaken.resolve();
         await Promise.all(work);
         sandbox.interceptDeliveries(null);
-        return { reached: attempt > 0, forged };
+        const [event = "", ...later] = order.slice(n - 1);
+        return { reached: attempt > 0, forged, arrival: describeArrival(fault, arrivals, event, later) };
       };
     },
   };
+}
+
+/** A delivery to the client's receiver. */
+interface Arrival extends Omit<CleanEvent, "n"> {
+  at: number;
+}
+
+function eventOf(...[headers, body]: Delivery): Omit<CleanEvent, "n"> {
+  const [, type = ""] = /"type":"([^"]*)"/.exec(body) ?? [];
+  return { id: headers["webhook-id"] ?? "", type };
+}
+
+/**
+ * Says how the event of a case came, as a clause; null for a forged one.
+ *
+ * @param later - the ids of the events that the service delivered after it.
+ */
+function describeArrival(
+  fault: CheckCase["fault"],
+  arrivals: readonly Arrival[],
+  event: string,
+  later: readonly string[],
+): string | null {
+  const [first, again] = arrivals.filter(({ id }) => id === event);
+  if (first === undefined) return null;
+  const name = `${first.type} ${first.id}`;
+  const since = (earlier: Arrival, later: Arrival) => `${Math.round(later.at - earlier.at)} ms`;
+  if (fault === "event-late") return `${name} came ${lateSeconds / 60} minutes after it was made`;
+  if (fault === "event-order") {
+    const other = arrivals.slice(0, arrivals.indexOf(first)).findLast(({ id }) => later.includes(id));
+    return other === undefined
+      ? `${name} came late, and no later event before it`
+      : `${name} came ${since(other, first)} after the later ${other.type} ${other.id}`;
+  }
+  if (again === undefined || !fault.startsWith("event-")) return null;
+  const why = fault === "event-answer-lost" ? ", because its response was lost" : "";
+  return `${name} came again after ${since(first, again)}${why}`;
 }
 
 /** Notes the events that the client's receiver gets from now on; the returned function ends this and returns them. */
 export function watchEvents(sandbox: Sandbox): () => CleanEvent[] {
   const events: CleanEvent[] = [];
   sandbox.interceptDeliveries(async (send, ...delivery) => {
-    const [{ "webhook-id": id = "" }, body] = delivery;
-    const [, type = ""] = /"type":"([^"]*)"/.exec(body) ?? [];
-    if (!events.some((event) => event.id === id)) events.push({ n: events.length + 1, id, type });
+    const event = eventOf(...delivery);
+    if (!events.some(({ id }) => id === event.id)) events.push({ n: events.length + 1, ...event });
     return await send(...delivery);
   });
   return () => {

@@ -28,6 +28,7 @@ export interface Judged {
 /** The runs without a fault, which the others are compared with. */
 export interface CleanRuns {
   first: Observation;
+  second: Observation;
   /** The kinds of effects whose sums differ between two clean runs. */
   unequalSums: readonly EffectKind[];
 }
@@ -35,12 +36,17 @@ export interface CleanRuns {
 /** Judges the run of a case by its effects, the requests and the figures, compared with a clean run. */
 export function judge(checked: CheckCase, run: Observation, clean: CleanRuns): Judged {
   if (!run.reached) return { verdict: "not_reached", cause: notReached(checked, run) };
+  const { verdict, cause } = judgeEffects(checked, run, clean);
+  return { verdict, cause: run.arrival === null || verdict === "safe" ? cause : `${run.arrival}; ${cause}` };
+}
+
+function judgeEffects(checked: CheckCase, run: Observation, clean: CleanRuns): Judged {
   const { more, fewer } = compareEffects(run.effects, clean.first.effects, clean.unequalSums);
   // A reorg has more events, of effects that are made again.
   const twice = more.filter((kind) => kind !== "events").map((kind) => describe(kind, run, clean));
   const again = [
     findNewKey(run, clean.first, cutRequest(checked, run)),
-    isOfEvent(checked) ? findFurtherWrite(run, clean.first) : null,
+    isOfEvent(checked) ? findFurtherWrite(run, clean) : null,
   ];
   const acted = [...twice, ...again.filter((clause) => clause !== null)];
   const forgery = forgeriesInWords[checked.fault];
@@ -101,10 +107,12 @@ function missingOf(kind: EffectKind, run: Observation, clean: CleanRuns): string
 
 /** Names the last request that was not answered with a success, as a clause; nothing if there is none. */
 function lastFailure({ requests }: Observation): string {
-  const last = requests.findLast(({ status }) => status === null || status === 202 || status >= 400);
+  const last = requests.findLast(
+    ({ status, givenUpAt }) => status === null || givenUpAt !== null || status === 202 || status >= 400,
+  );
   if (last === undefined) return "";
-  const { operation, status, code } = last;
-  const response = status === null ? "no response" : `${status} ${code ?? ""}`.trim();
+  const { operation, status, givenUpAt, code } = last;
+  const response = status === null || givenUpAt !== null ? "no response" : `${status} ${code ?? ""}`.trim();
   return ` after ${nameWrite({ operation, subject: subjectOf(last) })} got ${response}`;
 }
 
@@ -135,8 +143,8 @@ function keysOf(requests: readonly ClientRequest[], identity: string): number {
 }
 
 /** Whether a client cannot know if a request has taken effect. */
-function isUncertain({ status }: ClientRequest): boolean {
-  return status === null || status === 429 || status >= 500;
+function isUncertain({ status, givenUpAt }: ClientRequest): boolean {
+  return status === null || givenUpAt !== null || status === 429 || status >= 500;
 }
 
 /** Returns the request whose response the fault `partial` has cut, which the log has with its status; undefined for other faults. */
@@ -164,9 +172,11 @@ function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | u
       return isSameWrite && (isSameKey ? body !== uncertain.body : body === uncertain.body && !mayRepeat);
     });
     if (again === undefined) continue;
-    const after = Math.max(0, Math.round(again.startedAt - uncertain.startedAt - uncertain.durationMs));
-    const status = uncertain === cut ? "cut" : uncertain.status;
-    const how = status === null ? "its response was lost" : `its response was ${status}`;
+    const { givenUpAt, startedAt, durationMs } = uncertain;
+    const after = Math.max(0, Math.round(again.startedAt - (givenUpAt ?? startedAt + durationMs)));
+    const status = uncertain === cut ? "cut" : (uncertain.status ?? "lost");
+    const how =
+      givenUpAt === null ? `its response was ${status}` : "the client stopped waiting for its response";
     // A creation without a response has no id of its own: the second request created another record.
     const name = nameWrite({ operation: uncertain.operation, subject: subjectOf(uncertain) });
     const [before, then] = [uncertain, again].map((request) => redact(request.idempotency_key ?? "none"));
@@ -179,18 +189,20 @@ function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | u
   return null;
 }
 
-/** Returns the operation that the client has requested under more keys than in the clean run, as a clause; null if there is none. */
-function findFurtherWrite(run: Observation, clean: Observation): string | null {
+/** Returns the operation that the client has requested under more keys than in both clean runs, as a clause; null if there is none. */
+function findFurtherWrite(run: Observation, clean: CleanRuns): string | null {
   const keys = ({ requests }: Observation, operation: string) =>
     new Set(
       requests.flatMap((one) =>
-        isWrite(one) && takesKey(one) && one.operation === operation ? [one.idempotency_key] : [],
+        isWrite(one) && takesKey(one) && one.operation === operation ? [one.idempotency_key ?? "none"] : [],
       ),
-    ).size;
-  const last = run.requests.findLast(
-    (one) => isWrite(one) && keys(run, one.operation) > keys(clean, one.operation),
-  );
+    );
+  const before = (operation: string) =>
+    Math.max(...[clean.first, clean.second].map((one) => keys(one, operation).size));
+  const last = run.requests.findLast(({ operation }) => keys(run, operation).size > before(operation));
   if (last === undefined) return null;
   const { operation } = last;
-  return `${nameWrite({ operation, subject: subjectOf(last) })} was requested under ${keys(run, operation)} keys in place of ${keys(clean, operation)}`;
+  const used = [...keys(run, operation)];
+  const name = nameWrite({ operation, subject: subjectOf(last) });
+  return `${name} was requested under ${used.length} keys in place of ${before(operation)} (${used.map(redact).join(", ")})`;
 }

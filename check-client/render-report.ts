@@ -1,9 +1,11 @@
 import { styleText } from "node:util";
 import { githubAnnotation } from "../server/lib/github-annotation.ts";
 import { renderJunit } from "../server/lib/render-junit.ts";
+import type { CaseFault } from "./check-case.ts";
 import type { CheckedCase, ClientReport } from "./check-client.ts";
 import { nameWrite } from "./client-requests.ts";
 import { type CaseVerdict, verdicts } from "./judge.ts";
+import { slowMs } from "./write-cases.ts";
 
 /** Every verdict in words. */
 const meanings: { readonly [V in CaseVerdict]: string } = {
@@ -14,6 +16,32 @@ const meanings: { readonly [V in CaseVerdict]: string } = {
   lost: "the client succeeded, and something was not done",
   accepted_forgery: "the client's receiver accepted an event that the service did not send",
   acted_twice: "the client did something twice, or requested it again in another way",
+};
+
+/** Every fault in words. */
+const faults: { readonly [F in CaseFault]: string } = {
+  "answer-lost": "the write was recorded, and its response was lost",
+  partial: "the write was recorded, and its response ended early",
+  "503-after-commit": "the write was recorded, and its response was 503",
+  "429-after-commit": "the write was recorded, and its response was 429",
+  reset: "nothing was recorded, and the connection dropped",
+  "503-before-commit": "nothing was recorded, and the response was 503",
+  "429-before-commit": "nothing was recorded, and the response was 429",
+  slow: `the write took ${slowMs} ms longer`,
+  hold: "the response was 202 until the same request came again",
+  "node-down": "a call to the node failed during the write or the read",
+  reorg: "the blocks with the effect were removed from the chain after their confirmation",
+  credential_expired: "the credential of the client expired after the write",
+  credential_revoked: "the credential of the client was revoked after the write",
+  "event-twice": "the event came twice",
+  "event-answer-lost": "the event came again, because the response to it was lost",
+  "event-order": "the next event came first",
+  "event-late": "the event was made 20 minutes before it came",
+  "forged-signature": "an event came with a wrong signature",
+  "forged-body": "an event came with a changed body",
+  "forged-bytes": "an event came with other bytes of the same JSON",
+  "forged-timestamp": "an event came that was signed 20 minutes ago",
+  "forged-key": "an event came that another key had signed",
 };
 
 const styles: { readonly [V in CaseVerdict]: "green" | "yellow" | "red" } = {
@@ -29,9 +57,12 @@ const styles: { readonly [V in CaseVerdict]: "green" | "yellow" | "red" } = {
 /** Returns the cases of each write and each event, under its title. */
 function groupsOf({ clean, cases }: ClientReport): [title: string, cases: CheckedCase[]][] {
   const title = ({ n, operation }: CheckedCase) => {
-    const write = clean.writes.find((one) => one.n === n && one.operation === operation);
     const event = clean.events.find((one) => one.n === n && one.type === operation);
-    return `${n}. ${nameWrite({ operation, subject: write?.subject ?? event?.id ?? null })}`;
+    if (event !== undefined) return `event ${n}: ${operation} ${event.id}`;
+    const write = clean.writes.find((one) => one.n === n && one.operation === operation);
+    return write === undefined
+      ? `the read after write ${n}: ${operation}`
+      : `write ${n}: ${nameWrite(write)}`;
   };
   return [...Map.groupBy(cases, title)];
 }
@@ -41,9 +72,13 @@ export function renderReport(report: ClientReport, color: boolean): string {
   const paint = (style: "bold" | "red" | "green" | "yellow" | "dim", text: string) =>
     color ? styleText(style, text, { validateStream: false }) : text;
   const { clean, totals, cases, passed } = report;
+  const many = (count: number, name: string) => `${count} ${count === 1 ? name : `${name}s`}`;
   const lines = [
-    `Without a fault: ${clean.writes.length} writes and ${clean.events.length} events in ${clean.ms} ms`,
+    `Without a fault: ${many(clean.writes.length, "write")} and ${many(clean.events.length, "event")} in ${clean.ms} ms`,
     ...clean.differences,
+    ...(clean.events.length === 0
+      ? ["No event went to a receiver of the client, so no case has one: name it with --receiver-url."]
+      : []),
   ];
   for (const [title, group] of groupsOf(report)) {
     const safe = group.filter(({ verdict }) => verdict === "safe").map(({ fault }) => fault);
@@ -54,7 +89,10 @@ export function renderReport(report: ClientReport, color: boolean): string {
       if (trace !== null) lines.push(`  ${" ".repeat(16)}  ${paint("dim", trace)}`);
     }
   }
-  lines.push("", `${cases.length} ${cases.length === 1 ? "case" : "cases"}`);
+  const harmful = new Set(cases.filter(({ verdict }) => verdict !== "safe").map(({ fault }) => fault));
+  if (harmful.size > 0) lines.push("", "Faults whose cases are not safe");
+  for (const fault of harmful) lines.push(`  ${fault.padEnd(18)}  ${faults[fault]}`);
+  lines.push("", many(cases.length, "case"));
   for (const verdict of verdicts.filter((one) => totals[one] > 0))
     lines.push(
       `  ${paint(styles[verdict], verdict.padEnd(16))}  ${String(totals[verdict]).padStart(4)}  ${meanings[verdict]}`,
@@ -62,7 +100,10 @@ export function renderReport(report: ClientReport, color: boolean): string {
   lines.push(
     "",
     passed
-      ? paint("green", "The client does nothing twice and loses nothing.")
+      ? paint(
+          "green",
+          `The client does nothing twice${totals.stopped === 0 ? " and loses nothing" : ", and fails when it loses something"}.`,
+        )
       : paint("red", "The client is not safe."),
   );
   return lines.join("\n");

@@ -27,7 +27,7 @@ interface PlannedWrite extends CleanWrite {
 type Begin = CheckCase["begin"];
 
 /** How long a slow write waits, in milliseconds. */
-export const slowMs = 1_000;
+export const slowMs = 500;
 
 /** The longest time that a write is held while its case acts. */
 const heldMs = 60_000;
@@ -100,6 +100,9 @@ export function casesOfWrites(writes: readonly PlannedWrite[]): CheckCase[] {
   });
 }
 
+/** The outcome of a case that has no event. */
+const withoutEvent = { forged: [], arrival: null };
+
 function atWrite(
   { operation, occurrences }: PlannedWrite,
   point: ApiFaultPoint,
@@ -121,7 +124,7 @@ function atRelayer(
 function withFault(fault: FaultRequest): Begin {
   return async ({ sandbox }) => {
     await sandbox.faults.set(fault);
-    return async () => ({ reached: sandbox.faults.list().some(({ hits }) => hits > 0), forged: [] });
+    return async () => ({ reached: sandbox.faults.list().some(({ hits }) => hits > 0), ...withoutEvent });
   };
 }
 
@@ -151,7 +154,7 @@ function whileHeld(
     })();
     // The error is thrown after the run.
     acting.catch(() => {});
-    return async () => ({ reached: await acting, forged: [] });
+    return async () => ({ reached: await acting, ...withoutEvent });
   };
 }
 

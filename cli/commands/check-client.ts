@@ -121,6 +121,7 @@ async function checkCommand(
       new Error("The check was ended by a signal, such as that of routing-sandbox stop. Run it again."),
     ),
   );
+  terminal.stderr.write("Starting a sandbox, and running the command twice without a fault…\n");
   const report = await checkClientOn(open, {
     ...definedOnly({ only, repeat, jobs, given: give }),
     run: async (sandbox, signal) => {

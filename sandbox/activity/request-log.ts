@@ -32,6 +32,8 @@ export interface OpenRequest {
   calls: KeptCall[];
   /** The number of calls that are not kept. */
   moreCalls: number;
+  /** When the client closed the connection before the response began, as `startedAt`; null if it did not. */
+  givenUpAt: number | null;
 }
 
 /** A request with its answer. */
@@ -71,7 +73,11 @@ export class RequestLog implements Part<null> {
     return (request, response) => {
       const open = openRequest(request);
       this.#open.add(open);
-      response.once("close", () => this.#open.delete(open));
+      response.once("close", () => {
+        if (!response.headersSent) open.givenUpAt = performance.now();
+        // The service continues a write that the client has given up.
+        if (response.headersSent || request.method !== "POST") this.#open.delete(open);
+      });
       this.#current.run(open, handler, request, response);
     };
   }
@@ -96,12 +102,13 @@ export class RequestLog implements Part<null> {
       startedAt: now,
       calls: [],
       moreCalls: 0,
+      givenUpAt: null,
     };
     this.#open.delete(open);
     const body = bytes?.toString() ?? null;
     const answer = sent?.toString() ?? null;
     this.#count += 1;
-    const { isOfPage, startedAt, calls, moreCalls } = open;
+    const { isOfPage, startedAt, calls, moreCalls, givenUpAt } = open;
     const size = sizeOf(body, answer, calls);
     const durationMs = now - startedAt;
     this.#kept.push({
@@ -110,6 +117,7 @@ export class RequestLog implements Part<null> {
       startedAt,
       calls,
       moreCalls,
+      givenUpAt,
       number: this.#count,
       durationMs,
       body,
@@ -157,7 +165,15 @@ export class RequestLog implements Part<null> {
 
 function openRequest({ method = "", url = "", headers }: IncomingMessage): OpenRequest {
   const isOfPage = headers["sec-fetch-site"] === "same-origin";
-  return { method, path: url, isOfPage, startedAt: performance.now(), calls: [], moreCalls: 0 };
+  return {
+    method,
+    path: url,
+    isOfPage,
+    startedAt: performance.now(),
+    calls: [],
+    moreCalls: 0,
+    givenUpAt: null,
+  };
 }
 
 async function noteCall<T>(

@@ -126,6 +126,7 @@ test("a client that kills the sandbox leaves nothing", async () => {
 
 test("the examples are judged right", async () => {
   const right = await check(example("sell.mjs"), "--only", "createPurchase");
+  expect(right.stderr).toMatch(/^Starting a sandbox, and running the command twice without a fault…\n/);
   expect(right.stdout).toContain("The client does nothing twice and loses nothing.");
   const junit = join(await temporaryFolder(), "report.xml");
   const only = ["--only", "createPurchase/answer-lost"];

@@ -79,7 +79,7 @@ const wrong: readonly [Mistake, only: string, verdict: string, cause: RegExp][] 
     "no-dedupe",
     "event-twice",
     "acted_twice",
-    /^recordDecision of pur_\w+ was requested under 2 keys in place of 1\.$/,
+    /^purchase\.claimed evt_\w+ came again after \d+ ms; recordDecision of pur_\w+ was requested under 2 keys in place of 1 \(.*\)\.$/,
   ],
   [
     "verifies-parsed-body",
