@@ -27,7 +27,7 @@ interface PlannedWrite extends CleanWrite {
 type Begin = CheckCase["begin"];
 
 /** How long a slow write waits, in milliseconds. */
-export const slowMs = 500;
+export const slowMs = 1_000;
 
 /** The longest time that a write is held while its case acts. */
 const heldMs = 60_000;
