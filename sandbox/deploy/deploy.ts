@@ -3,6 +3,7 @@ import {
   BaseError,
   domainSeparator,
   encodeDeployData,
+  formatEther,
   getAddress,
   type Hex,
   keccak256,
@@ -17,6 +18,7 @@ import { tokenDomain } from "../../protocol/messages/permit.ts";
 import { usdcDecimals } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
+import { codeHashAt, findDifference } from "../../server/chain/find-difference.ts";
 import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { estimateFees, reachNode, requireUsableNode } from "../chain/connection/connect-chain.ts";
@@ -33,7 +35,6 @@ import {
 } from "../chain/connection/network-files.ts";
 import { readContractArtifact } from "../chain/contracts.ts";
 import type { DeploymentRecord } from "../chain/genesis/deployment-record.ts";
-import { codeHashAt, findDifference } from "../chain/genesis/find-difference.ts";
 import { epochOf } from "../chain/genesis/open-epoch.ts";
 import { programBounds, tokenParameters } from "../chain/genesis/roles.ts";
 import { wait } from "../lib/time/timers.ts";
@@ -190,7 +191,8 @@ class Deploying {
         // A deployment that is complete needs none.
         if (what === "deployer" && this.#file.deployment !== null) continue;
         const has = await this.#client.getBalance({ address });
-        if (has < wei) lacking.push(`${address} (${what}) has ${has} wei and needs ${wei}`);
+        if (has < wei)
+          lacking.push(`${address} (${what}) has ${formatEther(has)} ether and needs ${formatEther(wei)}`);
       }
       if (lacking.length === 0) return;
       const sentence = `${lacking.join("; ")}.`;

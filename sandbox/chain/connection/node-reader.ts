@@ -65,7 +65,7 @@ export class NodeReader {
   readonly #hashes = new Map<number, Hex>();
   readonly #numbers = new Map<Hex, number>();
   readonly #mined = new Map<string, z.infer<typeof receiptSchema>>();
-  /** Another chain behind the same URL has another block of the epoch, which is asked for again and again. */
+  /** The chain id that the node had first. */
   #chainId: unknown;
   /** The most blocks that the node takes in one question for logs. */
   #logRange = Number.MAX_SAFE_INTEGER;
@@ -98,8 +98,7 @@ export class NodeReader {
   async #answer(method: string, params: unknown[]): Promise<unknown> {
     switch (method) {
       case "eth_chainId":
-        this.#chainId ??= await this.#ask(method, params);
-        return this.#chainId;
+        return await this.#askChainId();
       case "eth_getBlockByNumber":
         return await this.#block(params);
       case "eth_getTransactionReceipt":
@@ -123,6 +122,12 @@ export class NodeReader {
     return await this.#connection.ask(method, params);
   }
 
+  async #askChainId(): Promise<unknown> {
+    const chainId = await this.#ask("eth_chainId", []);
+    this.#chainId ??= chainId;
+    return chainId;
+  }
+
   #know({ number, hash }: Pick<BlockPoint, "number" | "hash">): void {
     this.#hashes.set(number, hash);
     this.#numbers.set(hash, number);
@@ -133,12 +138,13 @@ export class NodeReader {
       }
   }
 
-  /** Asks again while the answer is one of a node that lags behind. @throws NodeSilentError when it continues to lag. */
+  /** Asks again while the answer is one of a node of this chain that lags behind. @throws NodeSilentError when it continues to lag. */
   async #current<T>(ask: () => Promise<T>, isBehind: (answer: T) => boolean | Promise<boolean>): Promise<T> {
     for (let tries = 0; tries < catchUp.tries; tries += 1) {
       if (tries > 0) await wait(tries * catchUp.pauseMs);
       const answer = await ask();
       if (!(await isBehind(answer))) return answer;
+      if (tries === 0 && (await this.#askChainId()) !== this.#chainId) return answer;
     }
     throw new NodeSilentError(`The node lags behind block ${this.#newest?.number}, which it has had.`);
   }

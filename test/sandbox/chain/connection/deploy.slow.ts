@@ -113,7 +113,7 @@ test("another operator and commitment signer in the keys take the place of those
   });
   // It makes new ones, whose operator has no money yet.
   await expect(deploy(network)).rejects.toMatchObject({
-    message: expect.stringContaining("(operator of prg_demo) has 0 wei"),
+    message: expect.stringContaining("(operator of prg_demo) has 0 ether"),
   });
   const operator = (await readKeys(network.keys))?.programs["prg_demo"]?.operator.address;
   await sendEther(url, operator === undefined ? [] : [operator]);
