@@ -50,6 +50,8 @@ const lookMs = 500;
 const patientLooks = 240;
 /** After so many looks in vain, a refusal of the node is believed. */
 const refusedLooks = 4;
+/** After so many looks in vain, the deployer's transactions before it are looked for: a node that lags behind may have fewer at first. */
+const gapLooks = 20;
 
 /** A deployment to make, or to complete. */
 export interface DeployOptions {
@@ -275,8 +277,8 @@ class Deploying {
     }
   }
 
-  async #nonce(): Promise<number> {
-    return await this.#client.getTransactionCount({ address: this.#keys.deployer.address });
+  async #nonce(blockTag: "latest" | "pending" = "latest"): Promise<number> {
+    return await this.#client.getTransactionCount({ address: this.#keys.deployer.address, blockTag });
   }
 
   #succeeded(step: string, receipt: TransactionReceipt, state = ""): TransactionReceipt {
@@ -335,12 +337,12 @@ class Deploying {
       if ((await this.#nonce()) > transaction.nonce) return await this.#receiptOf(sent.raw);
       if (refused !== undefined && looks > refusedLooks && !(await this.#isKnown(serializedTransaction)))
         throw unusable(`The node refuses the transaction of ${step}: ${reasonOf(refused)}`, refused);
+      if (looks === gapLooks && (await this.#nonce("pending")) < transaction.nonce)
+        throw unusable(
+          `The transaction of ${step} has the nonce ${transaction.nonce}, and the chain has none of the deployer's before it. Name the node that ${this.#options.deployment} belongs to, or another file.`,
+        );
       await wait(lookMs);
     }
-    if ((await this.#nonce()) < transaction.nonce)
-      throw unusable(
-        `The transaction of ${step} has the nonce ${transaction.nonce}, and the chain has none of the deployer's before it. Name the node that ${this.#options.deployment} belongs to, or another file.`,
-      );
     await this.#sign(step, transaction, sent.raw);
     return undefined;
   }
