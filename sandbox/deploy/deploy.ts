@@ -132,8 +132,10 @@ class Deploying {
 
   async run(): Promise<DeploymentRecord> {
     await this.#requireSameChain();
-    await this.#requireMoney();
     const kept = this.#options.token ?? this.#file.deployment?.token.address;
+    if (kept !== undefined) await readToken(this.#client, kept);
+    const wasComplete = this.#file.deployment !== null;
+    await this.#requireMoney();
     if (kept !== undefined) this.#tell(`The token is there: ${kept}.`);
     const token = kept ?? (await this.#createToken());
     const { bytecode } = await readContractArtifact("PurchaseRegistrar");
@@ -144,7 +146,7 @@ class Deploying {
     await this.#write({ deployment });
     const { deployment: file } = this.#options;
     this.#tell(
-      this.#hasSent
+      this.#hasSent || !wasComplete
         ? `The deployment is complete: ${file}.`
         : `The deployment in ${file} was complete, and nothing was sent.`,
     );
@@ -412,7 +414,11 @@ async function readToken(
   const [symbol, decimals, separator] = await Promise.all(
     ["symbol", "decimals", "DOMAIN_SEPARATOR"].map(read),
   ).catch((cause: unknown) => {
-    throw unusable(`The token ${address} cannot be read: ${reasonOf(cause)}`, cause);
+    const reason = reasonOf(cause).replace(/\.$/, "");
+    throw unusable(
+      `The token ${address} cannot be read: ${reason}. Name a test USDC (FiatToken v2.2).`,
+      cause,
+    );
   });
   if (Number(decimals) === usdcDecimals && separator === domainSeparator({ domain }))
     return { symbol: String(symbol), decimals: usdcDecimals };

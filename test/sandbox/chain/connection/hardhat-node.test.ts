@@ -11,6 +11,7 @@ import {
   writeKeys,
 } from "../../../../sandbox/chain/connection/network-files.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { deploy } from "../../../../sandbox/deploy/deploy.ts";
 import { overviewSchema } from "../../../../sandbox/explorer/views.ts";
 import type { Given } from "../../../../sandbox/given/given.ts";
 import { purchaseStates } from "../../../../sandbox/given/states.ts";
@@ -316,6 +317,33 @@ test("a complete deployment that is run again says that everything is there, whe
   await expect(runCli("deploy", "--rpc-url", url, ...files)).rejects.toThrow(
     `The chain is not the one of ${network.deployment}: code of registrar at ${registrar} is 0x`,
   );
+});
+
+test("a token that is no test USDC is refused before anything is sent", async () => {
+  const { folder, ...network } = await deployOn(node.url);
+  const { deployment: made } = (await readDeployment(network.deployment)) ?? {};
+  const client = createChainClient(node.url);
+  const before = await client.getBlockNumber({ cacheTime: 0 });
+  const others = { ...network, deployment: join(folder, "other.json") };
+  for (const token of [made?.programs[0]?.operator ?? zeroAddress, made?.registrar.address ?? zeroAddress])
+    await expect(deploy({ ...others, token })).rejects.toMatchObject({
+      code: "node_unusable",
+      message: expect.stringMatching(
+        new RegExp(
+          String.raw`^The token ${token} cannot be read: .*\. Name a test USDC \(FiatToken v2\.2\)\.$`,
+        ),
+      ),
+    });
+  expect(await client.getBlockNumber({ cacheTime: 0 })).toBe(before);
+});
+
+test("a deployment that was ended after its last transaction says that it is complete", async () => {
+  const { folder: _, ...network } = await deployOn(node.url);
+  const content = JSON.parse(await readFile(network.deployment, "utf8"));
+  await writeFile(network.deployment, JSON.stringify({ ...content, deployment: null }));
+  const told: string[] = [];
+  await deploy({ ...network, tell: (sentence) => told.push(sentence) });
+  expect(told.at(-1)).toBe(`The deployment is complete: ${network.deployment}.`);
 });
 
 test("a start refuses other code, keys, chains and records than the deployment has, and says which", async () => {
