@@ -79,12 +79,7 @@ async function openJoined(
   await using opened = new ClosingStack();
   const { shared, sandbox } = await openRunning(options.store, log, opened, deadline);
   const { urls } = sandbox;
-  const network = sandbox.anvil === null ? await readSharedNetwork(sandbox, options.network) : null;
-  const settings = { ...sandbox.settings, ...(network && { seed: network.keys.seed }) };
-  const chain =
-    network === null
-      ? reachOwnChain(sandbox, opened, deadline)
-      : opened.use(await deadline.within("the node to respond", connectChain(network, true)));
+  const { chain, settings } = await reachChain(sandbox, options.network, opened, deadline);
   await using bound = new ClosingStack();
   const listener = await listen({
     port: options.apiPort,
@@ -148,14 +143,28 @@ async function openRunning(url: string, log: Log, opened: ClosingStack, deadline
 
 type JoinedChain = ServiceProcess["chain"] & Pick<ChainNode, "watchHeads">;
 
+/** Connects to the chain that the sandbox has; the seed of one on a node's chain is in the file of keys. */
+async function reachChain(
+  sandbox: SharedSandbox,
+  option: NetworkOption | undefined,
+  opened: ClosingStack,
+  deadline: StartDeadline,
+): Promise<{ chain: JoinedChain; settings: SharedSandbox["settings"] }> {
+  const { anvil, settings } = sandbox;
+  if (anvil !== null) return { chain: reachOwnChain(sandbox, anvil, opened, deadline), settings };
+  const network = await readSharedNetwork(sandbox, option);
+  const chain = opened.use(await deadline.within("the node to respond", connectChain(network, true)));
+  return { chain, settings: { ...settings, seed: network.keys.seed } };
+}
+
 /** Connects to the chain of the first process, and to the clock that it keeps. */
 function reachOwnChain(
-  { mode, deployment, accounts, anvil, urls }: SharedSandbox,
+  { mode, deployment, accounts, urls }: SharedSandbox,
+  { url, loadedBlock }: NonNullable<SharedSandbox["anvil"]>,
   opened: ClosingStack,
   deadline: StartDeadline,
 ): JoinedChain {
-  if (anvil === null || accounts === null) throw new Error("The chain is that of a node.");
-  const { url, loadedBlock } = anvil;
+  if (accounts === null) throw new Error("The database has no accounts of the sandbox's own chain.");
   const beginning = { loadedBlock, epochBlock: deployment.epochBlock.number };
   const socket = nodeSocket(url);
   opened.defer(() => socket.close());
