@@ -3,10 +3,10 @@ import { privateKeyToAccount } from "viem/accounts";
 import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
 import { CodedError, messageOf } from "../protocol/coded-error.ts";
 import { describeCause, requireHashes } from "../sandbox/chain/genesis/build/registrar-genesis.ts";
-import { codeHashAt } from "../sandbox/chain/genesis/find-difference.ts";
 import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import type { ChainNode } from "../sandbox/chain/start-chain.ts";
 import { Wallet } from "../sandbox/wallets/wallet.ts";
+import { codeHashAt } from "../server/chain/find-difference.ts";
 
 /** Thrown when a registrar cannot take the place of the sandbox's own; the message says what it lacks. */
 export class InstallationError extends CodedError<"registrar_unusable"> {

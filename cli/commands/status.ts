@@ -34,7 +34,7 @@ export function statusCommand(terminal: Terminal): Command {
     .addOption(poolOption("the pool to print, instead of a sandbox"))
     .option(
       "--wait",
-      "first wait until a sandbox runs, and its API, store, relayer and Anvil respond, or until no sandbox of the pool is being prepared",
+      "first wait until a sandbox runs, and its API, store, relayer and node respond, or until no sandbox of the pool is being prepared",
     )
     .addOption(timeoutOption("with --wait, the longest time to wait"))
     .addOption(jsonOption("print JSON on one line"))

@@ -109,13 +109,14 @@ func main() {
 		"transaction_hash": transaction, "requested_amount": "10000000", "reason": "late", "signature": signature,
 	})
 
-	now := send("GET", api+"/capabilities", nil, nil)["now"]
+	capabilities := send("GET", api+"/capabilities", nil, nil)
 	decision := object{
-		"claim_id": claim["id"], "outcome": "approved", "award": "10000000", "decided_at": now,
+		"claim_id": claim["id"], "outcome": "approved", "award": "10000000", "decided_at": capabilities["now"],
 		"reviewer_key_id": sandbox.Reviewer.KeyID,
 	}
 	signed := object{
-		"chain_id": 31337, "claim_hash": claim["claim_hash"], "program": purchase["program"],
+		"chain_id": capabilities["chain"].(object)["chain_id"],
+		"claim_hash": claim["claim_hash"], "program": purchase["program"],
 		"purchase": purchase["id"], "commitment_hash": commitment,
 	}
 	for name, value := range decision {

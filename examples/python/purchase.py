@@ -70,7 +70,7 @@ with urllib.request.urlopen(urls["api"] + "/v1/routing/capabilities") as answer:
 reviewer = sandbox["reviewer"]
 decision = {"claim_id": claim["id"], "outcome": "approved", "award": "10000000", "decided_at": now,
             "reviewer_key_id": reviewer["key_id"]}
-signed = {**decision, "chain_id": 31337, "claim_hash": claim["claim_hash"], "program": purchase["program"],
+signed = {**decision, "chain_id": sandbox["chain"]["chain_id"], "claim_hash": claim["claim_hash"], "program": purchase["program"],
           "purchase": purchase["id"], "commitment_hash": purchase["commitment"]["hash"]}
 text = json.dumps(signed, sort_keys=True, separators=(",", ":"))  # RFC 8785, for strings and integers
 approval = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(reviewer["private_key"])).sign(

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
 import { toNode } from "../../relayer/node/node.ts";
+import { findDifference } from "../../server/chain/find-difference.ts";
 import type { KnownNetwork } from "../../server/services.ts";
 import type { ChainChange } from "../../server/store/chain-changes.ts";
 import { restoreAdvice } from "../../server/store/directory/checked-lines.ts";
@@ -19,7 +20,6 @@ import { type HeadWatcher, type WatchedHeads, watchAnvil } from "./client/watch-
 import { type ClockMode, createClock, type SandboxClock } from "./clock/clock.ts";
 import { loadRegistrarGenesis } from "./genesis/build/registrar-genesis.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./genesis/deployment-record.ts";
-import { findDifference } from "./genesis/find-difference.ts";
 import { loadGenesis } from "./genesis/genesis-cache.ts";
 import { GenesisError } from "./genesis/genesis-error.ts";
 import { type EpochOptions, openEpoch } from "./genesis/open-epoch.ts";
@@ -148,7 +148,10 @@ async function startFresh(options: ChainOptions): Promise<ChainNode> {
     ? loadGenesis(signal)
     : loadRegistrarGenesis(registrar, signal));
   return await start(options, genesis.stateFile, async (client, clock) => {
-    const difference = await findDifference(client, genesis.deployment);
+    const difference = await findDifference(client, {
+      ...genesis.deployment,
+      epochBlock: genesis.deployment.block,
+    });
     if (difference !== null)
       throw new GenesisError(
         "mismatch",

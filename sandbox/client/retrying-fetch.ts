@@ -166,17 +166,29 @@ function requireWhole(mostRequests: unknown): void {
   );
 }
 
+/** Describes an answer by its status, its code, and the error of the relay operation that it is about. */
 async function describe(answer: Response): Promise<string> {
-  const code = await codeOf(answer);
-  return code === undefined ? `${answer.status}` : `${answer.status} ${code}`;
+  const body = await bodyOf(answer);
+  const [code, error] = [textAt(body, "code"), textAt(body, "operation", "error", "message")];
+  const known = code === undefined ? `${answer.status}` : `${answer.status} ${code}`;
+  return error === undefined ? known : `${known}: ${error.replace(/\.$/, "")}`;
 }
 
 async function codeOf(answer: Response): Promise<string | undefined> {
-  try {
-    const body: unknown = await answer.clone().json();
-    const code: unknown = typeof body === "object" && body !== null ? Reflect.get(body, "code") : undefined;
-    return typeof code === "string" ? code : undefined;
-  } catch {
-    return undefined;
-  }
+  return textAt(await bodyOf(answer), "code");
+}
+
+async function bodyOf(answer: Response): Promise<unknown> {
+  return await answer
+    .clone()
+    .json()
+    .catch(() => undefined);
+}
+
+/** Returns the text at a path of names in a parsed body. */
+function textAt(body: unknown, ...path: string[]): string | undefined {
+  let value = body;
+  for (const name of path)
+    value = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+  return typeof value === "string" ? value : undefined;
 }

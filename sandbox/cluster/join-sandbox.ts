@@ -20,7 +20,7 @@ import { watchAnvil } from "../chain/client/watch-heads.ts";
 import type { ClockMode, SandboxClock } from "../chain/clock/clock.ts";
 import { toSeconds } from "../chain/clock/duration.ts";
 import { connectChain } from "../chain/connection/connect-chain.ts";
-import { readNetwork } from "../chain/connection/network.ts";
+import { type Network, readNetwork } from "../chain/connection/network.ts";
 import type { NetworkOption } from "../chain/connection/network-option.ts";
 import { ownTerms } from "../chain/sending-terms.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
@@ -78,8 +78,8 @@ async function openJoined(
   const log = tracing.log(options.log);
   await using opened = new ClosingStack();
   const { shared, sandbox } = await openRunning(options.store, log, opened, deadline);
-  const { settings, urls } = sandbox;
-  const chain = await reachChain(sandbox, options.network, opened, deadline);
+  const { urls } = sandbox;
+  const { chain, settings } = await reachChain(sandbox, options.network, opened, deadline);
   await using bound = new ClosingStack();
   const listener = await listen({
     port: options.apiPort,
@@ -110,7 +110,8 @@ async function openJoined(
   const service = await startService(process, starting);
   const { services, stopDeliveries } = service;
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  await followChain(chain.watchHeads, service, { observer, ended: end }, starting);
+  const watchHeads: ChainNode["watchHeads"] = async (watcher) => await chain.watchHeads(watcher);
+  await followChain(watchHeads, service, { observer, ended: end }, starting);
   listener.serve({
     handle: tracing.guard(
       createApp(services, operations, discoveryResources(services, operations), apiPages),
@@ -136,21 +137,34 @@ async function openRunning(url: string, log: Log, opened: ClosingStack, deadline
   const close = async (late: SharedStore) => await late[Symbol.asyncDispose]();
   const shared = opened.use(await deadline.within(database, opening, close));
   const sandbox = await deadline.within(database, shared.read());
-  shared.reliesOn(keptByFirst(sandbox.urls.control));
+  if (sandbox.anvil !== null) shared.reliesOn(keptByFirst(sandbox.urls.control));
   return { shared, sandbox };
 }
 
 type JoinedChain = ServiceProcess["chain"] & Pick<ChainNode, "watchHeads">;
 
-/** Connects to the chain of the first process, and to the clock that it keeps. */
+/** Connects to the chain that the sandbox has; the seed of one on a node's chain is in the file of keys. */
 async function reachChain(
-  { mode, deployment, accounts, anvil, urls }: SharedSandbox,
-  network: NetworkOption | undefined,
+  sandbox: SharedSandbox,
+  option: NetworkOption | undefined,
   opened: ClosingStack,
   deadline: StartDeadline,
-): Promise<JoinedChain> {
-  if (anvil === null || accounts === null) return await reachNode(deployment, network, opened, deadline);
-  const { url, loadedBlock } = anvil;
+): Promise<{ chain: JoinedChain; settings: SharedSandbox["settings"] }> {
+  const { anvil, settings } = sandbox;
+  if (anvil !== null) return { chain: reachOwnChain(sandbox, anvil, opened, deadline), settings };
+  const network = await readSharedNetwork(sandbox, option);
+  const chain = opened.use(await deadline.within("the node to respond", connectChain(network, true)));
+  return { chain, settings: { ...settings, seed: network.keys.seed } };
+}
+
+/** Connects to the chain of the first process, and to the clock that it keeps. */
+function reachOwnChain(
+  { mode, deployment, accounts, urls }: SharedSandbox,
+  { url, loadedBlock }: NonNullable<SharedSandbox["anvil"]>,
+  opened: ClosingStack,
+  deadline: StartDeadline,
+): JoinedChain {
+  if (accounts === null) throw new Error("The database has no accounts of the sandbox's own chain.");
   const beginning = { loadedBlock, epochBlock: deployment.epochBlock.number };
   const socket = nodeSocket(url);
   opened.defer(() => socket.close());
@@ -174,17 +188,15 @@ async function reachChain(
   };
 }
 
-/** Connects to the node that the first process is connected to, or to another one of the same chain. The keys are in no database. */
-async function reachNode(
-  { epoch }: SharedSandbox["deployment"],
+/** Reads the files of the node that the first process is connected to, or of another one of the same chain: no database has its keys. */
+async function readSharedNetwork(
+  { deployment: { epoch } }: SharedSandbox,
   option: NetworkOption | undefined,
-  opened: ClosingStack,
-  deadline: StartDeadline,
-): Promise<JoinedChain> {
+): Promise<Network> {
   if (option === undefined)
     throw new SandboxError(
       "option_invalid",
-      "The sandbox is connected to a node, and its keys are in no database. Name both with the option network.",
+      "The sandbox is connected to a node, and its keys are in no database. Name the node and its files with the option network.",
     );
   const network = await readNetwork(option);
   if (network.deployment.epoch !== epoch)
@@ -192,19 +204,7 @@ async function reachNode(
       "database_mismatch",
       `The sandbox has the chain with epoch ${epoch}, and ${option.deployment} is of ${network.deployment.epoch}. Name the deployment of the sandbox with the option network.deployment.`,
     );
-  const chain = opened.use(await deadline.within("the node to respond", connectChain(network, true)));
-  const { client, request, deployment, accounts, isOwn, terms, clock } = chain;
-  return {
-    client,
-    request,
-    deployment,
-    accounts,
-    isOwn,
-    network: chain.network,
-    terms,
-    clock,
-    watchHeads: async (watcher) => await chain.watchHeads(watcher),
-  };
+  return network;
 }
 
 /**

@@ -34,6 +34,7 @@ const sharedSandbox = z.object({
   mode: z.enum(["deterministic", "live"]),
   /** The settings that every process answers by. */
   settings: z.object({
+    /** Empty for the chain of a node, of whose file of keys no database gets anything. */
     seed: z.string(),
     programs: z.array(programSettingSchema).readonly(),
     accounts: z.array(accountSettingSchema).readonly().default([]),
@@ -151,7 +152,7 @@ export class SharedStore implements Cluster {
     const encoded = z.encode(sharedSandbox, {
       version: 1,
       mode: settings.mode,
-      settings,
+      settings: { ...settings, seed: chain.isOwn ? settings.seed : "" },
       receiver: { url: receiver.url, addresses: receiver.addresses },
       anvil: chain.isOwn ? { url: chain.anvil.url, loadedBlock: chain.anvil.loadedBlock } : null,
       urls,

@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { CodedError } from "../../protocol/coded-error.ts";
 import { URL } from "../../protocol/globals.ts";
+import { ChainMismatchError } from "../../server/chain/chain-reader.ts";
+import { readDeployedIdentity } from "../../server/chain/deployed-node.ts";
 import { connectDirect } from "../lib/http/direct/connect-direct.ts";
 import { abortAfter, endsWithin } from "../lib/time/timers.ts";
 import { type ControlledSandbox, defineControl } from "./operation.ts";
@@ -76,9 +78,9 @@ const readHealth = defineControl({
   path: "/health",
   tag: "Sandbox",
   summary:
-    "Returns 200 if the API, the store, the relayer and Anvil respond, and otherwise `503 unhealthy` with those that do not.",
+    "Returns 200 if the API, the store, the relayer and the node respond, and otherwise `503 unhealthy` with those that do not.",
   description:
-    "On the chain of a node, `node` is in the place of `anvil`. It does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
+    "The node is `anvil`, or `node` if it is not the sandbox's own. It does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
   page: { target: "ci.md#cleanup", words: "a sandbox in the background" },
   success: {
     status: 200,
@@ -102,7 +104,7 @@ export const healthOperations = [readHealth];
 /** The remedies for parts that do not respond; the others end only with the sandbox. */
 const remedies = new Map([
   ["store", "Check that its database runs, and send the request again."],
-  ["node", "Check that it runs and serves the chain of the deployment, and send the request again."],
+  ["node", "Check that it runs, and send the request again."],
 ]);
 
 /** Asks each part of a sandbox. @throws UnhealthyError */
@@ -115,12 +117,15 @@ async function examine({ description, chain, relayer, services }: ControlledSand
     relayer: relayer.budget(program),
     ...(chain.isOwn
       ? { anvil: chain.request({ method: "eth_blockNumber" }) }
-      : { node: requireDeployment(chain) }),
+      : { node: readDeployedIdentity(chain) }),
   };
   const silent = Object.entries(asked).map(async ([part, answer]) => {
     const answers = answer.then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        if (error instanceof ChainMismatchError) throw new UnhealthyError("unhealthy", error.message);
+        return false;
+      },
     );
     return (await endsWithin(answers, answerTimeoutMs)) && (await answers) ? [] : [part];
   });
@@ -135,13 +140,6 @@ async function examine({ description, chain, relayer, services }: ControlledSand
     );
   }
   return { status: "ok", parts: Object.keys(asked) };
-}
-
-/** Resolves when a node serves the chain of the deployment: one that was started again can have another one. */
-async function requireDeployment({ client, deployment }: ControlledSandbox["chain"]): Promise<void> {
-  const { number, hash } = deployment.epochBlock;
-  const block = await client.getBlock({ blockNumber: BigInt(number) });
-  if (block.hash !== hash) throw new Error("The node serves another chain.");
 }
 
 /** Resolves when a port accepts a connection. A request would take a request id and could be recorded. */

@@ -1,4 +1,5 @@
 import express, { type Express, type NextFunction, type Request, type Response, Router } from "express";
+import { isOfOtherCode, requireDeployment } from "../../server/chain/find-difference.ts";
 import { Problem } from "../../server/errors/problem.ts";
 import { UndoneError } from "../../server/http/gate.ts";
 import { limits } from "../../server/http/limits.ts";
@@ -37,9 +38,14 @@ export function createControlHost(controlled: ControlledSandbox): Express {
       `There is nothing at ${request.method} ${request.path}. GET /openapi.json lists all requests.`,
     );
   });
-  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) =>
-    refuseError(error, response),
-  );
+  app.use(async (error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    const { client, deployment } = controlled.chain;
+    const checked = isOfOtherCode(error) ? requireDeployment(client, deployment) : Promise.resolve();
+    await checked.then(
+      () => refuseError(error, response),
+      (mismatch: unknown) => refuseError(mismatch, response),
+    );
+  });
   return app;
 }
 

@@ -48,7 +48,8 @@ export function refuseError(error: unknown, response: Response): void {
       `The chain does not respond: ${who}. ${whatToDo(response.req.method)}; if that fails too, ${remedy}.`,
       { code: rpcUnavailable },
     );
-  } else if (error instanceof CodedError)
+  } else if (error instanceof ChainUnavailableError) refuseAsService(toProblem(error), response);
+  else if (error instanceof CodedError)
     sendRefusal(response, error.code === ownChain ? 409 : 422, error.message, { code: error.code });
   else if (isError(error) && error.name === "URIError")
     sendRefusal(response, 400, "The path is not valid percent-encoding. Send a percent sign as %25.", {
@@ -86,10 +87,7 @@ function refuseAsService({ status, headers, message, code, errors }: Problem, re
 /** Returns whether the node gave no answer, to the sandbox itself, the relayer, the service or the explorer. */
 function isSilence(error: unknown): boolean {
   return causesOf(error).some(
-    (cause) =>
-      cause instanceof AnvilSilentError ||
-      cause instanceof ChainUnavailableError ||
-      cause instanceof HttpRequestError,
+    (cause) => cause instanceof AnvilSilentError || cause instanceof HttpRequestError,
   );
 }
 

@@ -20,7 +20,10 @@ import { type ControlledSandbox, defineControl } from "./operation.ts";
 const statusSchema = z
   .object({
     version: z.literal(1),
-    seed: z.string(),
+    seed: z
+      .string()
+      .nullable()
+      .meta({ description: "Null on the chain of a node, whose keys are derived from it." }),
     mode: z.enum(["live", "deterministic"]),
     pid: z.int(),
     urls: urlsSchema,
@@ -179,7 +182,7 @@ async function viewStatus({ description, chain, faults }: ControlledSandbox) {
   const block = await chain.client.getBlock({ blockTag: "latest" });
   return {
     version: 1,
-    seed,
+    seed: chain.isOwn ? seed : null,
     mode,
     pid,
     urls,

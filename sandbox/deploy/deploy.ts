@@ -3,6 +3,7 @@ import {
   BaseError,
   domainSeparator,
   encodeDeployData,
+  formatEther,
   getAddress,
   type Hex,
   keccak256,
@@ -17,6 +18,7 @@ import { tokenDomain } from "../../protocol/messages/permit.ts";
 import { usdcDecimals } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
+import { codeHashAt, findDifference } from "../../server/chain/find-difference.ts";
 import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { estimateFees, reachNode, requireUsableNode } from "../chain/connection/connect-chain.ts";
@@ -33,7 +35,6 @@ import {
 } from "../chain/connection/network-files.ts";
 import { readContractArtifact } from "../chain/contracts.ts";
 import type { DeploymentRecord } from "../chain/genesis/deployment-record.ts";
-import { codeHashAt, findDifference } from "../chain/genesis/find-difference.ts";
 import { epochOf } from "../chain/genesis/open-epoch.ts";
 import { programBounds, tokenParameters } from "../chain/genesis/roles.ts";
 import { wait } from "../lib/time/timers.ts";
@@ -49,6 +50,8 @@ const lookMs = 500;
 const patientLooks = 240;
 /** After so many looks in vain, a refusal of the node is believed. */
 const refusedLooks = 4;
+/** After so many looks in vain, the deployer's transactions before it are looked for: a node that lags behind may have fewer at first. */
+const gapLooks = 20;
 
 /** A deployment to make, or to complete. */
 export interface DeployOptions {
@@ -129,8 +132,10 @@ class Deploying {
 
   async run(): Promise<DeploymentRecord> {
     await this.#requireSameChain();
-    await this.#requireMoney();
     const kept = this.#options.token ?? this.#file.deployment?.token.address;
+    if (kept !== undefined) await readToken(this.#client, kept);
+    const wasComplete = this.#file.deployment !== null;
+    await this.#requireMoney();
     if (kept !== undefined) this.#tell(`The token is there: ${kept}.`);
     const token = kept ?? (await this.#createToken());
     const { bytecode } = await readContractArtifact("PurchaseRegistrar");
@@ -141,7 +146,7 @@ class Deploying {
     await this.#write({ deployment });
     const { deployment: file } = this.#options;
     this.#tell(
-      this.#hasSent
+      this.#hasSent || !wasComplete
         ? `The deployment is complete: ${file}.`
         : `The deployment in ${file} was complete, and nothing was sent.`,
     );
@@ -190,7 +195,8 @@ class Deploying {
         // A deployment that is complete needs none.
         if (what === "deployer" && this.#file.deployment !== null) continue;
         const has = await this.#client.getBalance({ address });
-        if (has < wei) lacking.push(`${address} (${what}) has ${has} wei and needs ${wei}`);
+        if (has < wei)
+          lacking.push(`${address} (${what}) has ${formatEther(has)} ether and needs ${formatEther(wei)}`);
       }
       if (lacking.length === 0) return;
       const sentence = `${lacking.join("; ")}.`;
@@ -273,8 +279,8 @@ class Deploying {
     }
   }
 
-  async #nonce(): Promise<number> {
-    return await this.#client.getTransactionCount({ address: this.#keys.deployer.address });
+  async #nonce(blockTag: "latest" | "pending" = "latest"): Promise<number> {
+    return await this.#client.getTransactionCount({ address: this.#keys.deployer.address, blockTag });
   }
 
   #succeeded(step: string, receipt: TransactionReceipt, state = ""): TransactionReceipt {
@@ -333,12 +339,12 @@ class Deploying {
       if ((await this.#nonce()) > transaction.nonce) return await this.#receiptOf(sent.raw);
       if (refused !== undefined && looks > refusedLooks && !(await this.#isKnown(serializedTransaction)))
         throw unusable(`The node refuses the transaction of ${step}: ${reasonOf(refused)}`, refused);
+      if (looks === gapLooks && (await this.#nonce("pending")) < transaction.nonce)
+        throw unusable(
+          `The transaction of ${step} has the nonce ${transaction.nonce}, and the chain has none of the deployer's before it. Name the node that ${this.#options.deployment} belongs to, or another file.`,
+        );
       await wait(lookMs);
     }
-    if ((await this.#nonce()) < transaction.nonce)
-      throw unusable(
-        `The transaction of ${step} has the nonce ${transaction.nonce}, and the chain has none of the deployer's before it. Name the node that ${this.#options.deployment} belongs to, or another file.`,
-      );
     await this.#sign(step, transaction, sent.raw);
     return undefined;
   }
@@ -408,7 +414,11 @@ async function readToken(
   const [symbol, decimals, separator] = await Promise.all(
     ["symbol", "decimals", "DOMAIN_SEPARATOR"].map(read),
   ).catch((cause: unknown) => {
-    throw unusable(`The token ${address} cannot be read: ${reasonOf(cause)}`, cause);
+    const reason = reasonOf(cause).replace(/\.$/, "");
+    throw unusable(
+      `The token ${address} cannot be read: ${reason}. Name a test USDC (FiatToken v2.2).`,
+      cause,
+    );
   });
   if (Number(decimals) === usdcDecimals && separator === domainSeparator({ domain }))
     return { symbol: String(symbol), decimals: usdcDecimals };

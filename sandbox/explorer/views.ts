@@ -61,7 +61,8 @@ export const overviewSchema = z
     block: blockPointSchema,
     chain: z.object({ chain_id: count, epoch: text }),
     anvil_restarts: count.meta({
-      description: "The number of times that Anvil has ended since the start and was replaced.",
+      description:
+        "The number of times that Anvil has ended since the start and was replaced; 0 on a node's chain.",
     }),
     own_chain: z.boolean().meta({
       description:

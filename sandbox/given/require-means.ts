@@ -101,6 +101,7 @@ async function requireMeans(needs: readonly Means[], { chain }: GivenActors): Pr
   // By its hash: a node of the provider that lags behind would have older balances.
   const { hash: blockHash } = await client.getBlock();
   const lacking: string[] = [];
+  const lacked = new Set<string>();
   const needed = needs.filter(({ gas, tokens = 0n }) => gas + tokens > 0n);
   for (const [address, parts] of Map.groupBy(needed, (need) => need.address)) {
     const who = [...new Set(parts.map((part) => part.who))].join(", ");
@@ -118,18 +119,22 @@ async function requireMeans(needs: readonly Means[], { chain }: GivenActors): Pr
             args: [address],
             blockHash,
           });
-    if (ether < cost)
+    if (ether < cost) {
+      lacked.add("test ether");
       lacking.push(
         `${address} (${who}) has ${formatEther(ether)} ether and needs ${formatEther(cost)} for gas`,
       );
-    if (balance < tokens)
+    }
+    if (balance < tokens) {
+      lacked.add(symbol);
       lacking.push(
         `${address} (${who}) has ${formatUnits(balance, usdcDecimals)} ${symbol} and needs ${formatUnits(tokens, usdcDecimals)}`,
       );
+    }
   }
   if (lacking.length === 0) return;
   throw new SandboxError(
     "wallet_unfunded",
-    `${lacking.join("; ")}. Send it test ether and test tokens, such as from a faucet.`,
+    `${lacking.join("; ")}. Send the ${[...lacked].join(" and ")} that is missing, such as from a faucet.`,
   );
 }

@@ -1,7 +1,7 @@
 import { createPublicClient, custom, type EIP1193RequestFn, type Hex, type PublicClient } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import { ChainMismatchError } from "./chain-reader.ts";
 import type { Deployment } from "./deployment.ts";
+import { type ComparingClient, requireDeployment } from "./find-difference.ts";
 import { absent, HeadReader, type Heads } from "./head-reader.ts";
 
 /** A node with the contracts of a deployment, as they are called on it. */
@@ -38,18 +38,18 @@ export function connectDeployed(
 export async function readDeployedIdentity({
   client,
   deployment,
-}: DeployedNode): Promise<{ chainId: number; epoch: Hex }> {
+}: {
+  client: ComparingClient;
+  deployment: Deployment;
+}): Promise<{ chainId: number; epoch: Hex }> {
   const blockNumber = BigInt(deployment.epochBlock.number);
   const [chainId, epochBlock] = await Promise.all([
     client.getChainId(),
     client.getBlock({ blockNumber }).catch(absent),
   ]);
   if (chainId !== deployment.chainId || epochBlock?.hash !== deployment.epochBlock.hash)
-    throw new ChainMismatchError(
-      `The node serves chain ${chainId} with block ${deployment.epochBlock.number} ${epochBlock?.hash ?? "missing"}; expected ` +
-        `chain ${deployment.chainId} with ${deployment.epochBlock.hash}.`,
-    );
-  return { chainId, epoch: deployment.epoch };
+    await requireDeployment(client, deployment);
+  return { chainId: deployment.chainId, epoch: deployment.epoch };
 }
 
 /** Reads the time that the next block would have, in Unix seconds. */

@@ -1,6 +1,5 @@
-import { BaseError, ContractFunctionZeroDataError, type EIP1193RequestFn, type Hex } from "viem";
+import { BaseError, type EIP1193RequestFn, type Hex } from "viem";
 import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
-import { causesOf } from "../../protocol/coded-error.ts";
 import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { toNode, traceRevert } from "../../relayer/node/node.ts";
@@ -24,6 +23,7 @@ import {
   unlessZero,
 } from "./deployed-node.ts";
 import type { Deployment } from "./deployment.ts";
+import { isOfOtherCode, requireDeployment } from "./find-difference.ts";
 import { type HeadReader, type Heads, isStateGone, settled } from "./head-reader.ts";
 import { transactionObserver } from "./observe-transaction.ts";
 import { readChainPurchase, readClaim, readPurchaseUnder } from "./read-chain-purchase.ts";
@@ -78,7 +78,7 @@ function openRequestReader(
 
 function readsOf(node: DeployedNode): ChainReads {
   const { client, reader, registrar, token } = node;
-  return guarded({
+  return guarded(node, {
     head: async () => await reader.head(),
     atOneHead: async (read) => await reader.atOneHead(read),
     identity: async () => await readDeployedIdentity(node),
@@ -170,15 +170,14 @@ function guard<A extends unknown[], R>(read: (...args: A) => Promise<R>): (...ar
   };
 }
 
-function guarded(chain: ChainReads): ChainReads {
+function guarded({ client, deployment }: DeployedNode, chain: ChainReads): ChainReads {
   const read = <A extends unknown[], R>(of: (...args: A) => Promise<R>) =>
     guard(async (...args: A) => {
       try {
         return await of(...args);
       } catch (cause) {
         // A chain without the contracts is another one, as that of a development node that was started again.
-        if (causesOf(cause).some((one) => one instanceof ContractFunctionZeroDataError))
-          await chain.identity();
+        if (isOfOtherCode(cause)) await requireDeployment(client, deployment);
         throw cause;
       }
     });

@@ -38,9 +38,9 @@ export async function startHardhatNode(): Promise<StartedNode> {
 }
 
 /** Starts an Anvil that mines each transaction at once, and whose clock is half a minute behind. @param at - its port; by default a free one. */
-export async function startAutominingAnvil(at?: number): Promise<StartedNode> {
+export async function startAutominingAnvil(at?: number, chainId = 31_337): Promise<StartedNode> {
   const behind = Math.floor(Date.now() / 1_000) - 30;
-  const args = ["--timestamp", String(behind), "--port"];
+  const args = ["--chain-id", String(chainId), "--timestamp", String(behind), "--port"];
   return await startNode(anvilBinary(), (port) => [...args, String(port)], "Listening on", at);
 }
 

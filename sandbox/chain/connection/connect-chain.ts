@@ -1,6 +1,7 @@
 import { custom, type EIP1193RequestFn } from "viem";
 import { estimateFeesPerGas } from "viem/actions";
 import type { Fees } from "../../../relayer/context.ts";
+import { findDifference } from "../../../server/chain/find-difference.ts";
 import type { KnownNetwork } from "../../../server/services.ts";
 import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -13,7 +14,6 @@ import type { MiningGate } from "../client/reorg.ts";
 import { announcedHead, type HeadWatcher, type WatchedHeads } from "../client/watch-heads.ts";
 import type { SandboxClock } from "../clock/clock.ts";
 import type { Accounts, DeploymentRecord } from "../genesis/deployment-record.ts";
-import { findDifference } from "../genesis/find-difference.ts";
 import { nameWallets } from "../genesis/named-wallets.ts";
 import type { Filters } from "../rpc/filters.ts";
 import type { SendingTerms } from "../sending-terms.ts";

@@ -65,8 +65,10 @@ export class NodeReader {
   readonly #hashes = new Map<number, Hex>();
   readonly #numbers = new Map<Hex, number>();
   readonly #mined = new Map<string, z.infer<typeof receiptSchema>>();
-  /** Another chain behind the same URL has another block of the epoch, which is asked for again and again. */
+  /** The chain id that the node had first, and the one that it has. Another chain behind the same URL has another first block, or fewer blocks. */
+  #firstChainId: unknown;
   #chainId: unknown;
+  #firstHash: Hex | undefined;
   /** The most blocks that the node takes in one question for logs. */
   #logRange = Number.MAX_SAFE_INTEGER;
   /** The logs of old blocks by filter; the number is of the newest block that they include. */
@@ -98,8 +100,7 @@ export class NodeReader {
   async #answer(method: string, params: unknown[]): Promise<unknown> {
     switch (method) {
       case "eth_chainId":
-        this.#chainId ??= await this.#ask(method, params);
-        return this.#chainId;
+        return this.#chainId ?? (await this.#askChainId());
       case "eth_getBlockByNumber":
         return await this.#block(params);
       case "eth_getTransactionReceipt":
@@ -123,6 +124,12 @@ export class NodeReader {
     return await this.#connection.ask(method, params);
   }
 
+  async #askChainId(): Promise<unknown> {
+    this.#chainId = await this.#ask("eth_chainId", []);
+    this.#firstChainId ??= this.#chainId;
+    return this.#chainId;
+  }
+
   #know({ number, hash }: Pick<BlockPoint, "number" | "hash">): void {
     this.#hashes.set(number, hash);
     this.#numbers.set(hash, number);
@@ -133,12 +140,13 @@ export class NodeReader {
       }
   }
 
-  /** Asks again while the answer is one of a node that lags behind. @throws NodeSilentError when it continues to lag. */
+  /** Asks again while the answer is one of a node of this chain that lags behind. @throws NodeSilentError when it continues to lag. */
   async #current<T>(ask: () => Promise<T>, isBehind: (answer: T) => boolean | Promise<boolean>): Promise<T> {
     for (let tries = 0; tries < catchUp.tries; tries += 1) {
       if (tries > 0) await wait(tries * catchUp.pauseMs);
       const answer = await ask();
       if (!(await isBehind(answer))) return answer;
+      if (tries === 0 && (await this.#askChainId()) !== this.#firstChainId) return answer;
     }
     throw new NodeSilentError(`The node lags behind block ${this.#newest?.number}, which it has had.`);
   }
@@ -158,6 +166,10 @@ export class NodeReader {
       async () => await this.#ask("eth_getBlockByNumber", [tag, full]),
       (answer) => {
         const { data: block } = blockSchema.safeParse(answer);
+        if (asked === this.#firstBlock && block?.hash !== this.#firstHash) {
+          this.#firstHash = block?.hash;
+          this.#chainId = undefined;
+        }
         if (block === undefined)
           return tag === "latest" || (asked !== undefined && asked <= (least?.number ?? -1));
         if (tag === "latest" && this.#isBehind(block, least)) return true;

@@ -233,7 +233,8 @@ export interface components {
     };
     Status: {
       version: 1;
-      seed: string;
+      /** Null on the chain of a node, whose keys are derived from it. */
+      seed: string | null;
       mode: "live" | "deterministic";
       pid: number;
       urls: components["schemas"]["Urls"];
@@ -1158,7 +1159,7 @@ export interface components {
         chain_id: number;
         epoch: string;
       };
-      /** The number of times that Anvil has ended since the start and was replaced. */
+      /** The number of times that Anvil has ended since the start and was replaced; 0 on a node's chain. */
       anvil_restarts: number;
       /** Whether the chain is the sandbox's own, which can be mined, reorganized, saved and moved in time. */
       own_chain: boolean;

@@ -192,6 +192,22 @@ inSandbox("after the most requests the error says what was answered last", async
   });
 });
 
+inSandbox(
+  "after the most requests that got 202 the error has that of the relay operation",
+  async ({ sandbox }) => {
+    const { client, proxy } = await openClient(sandbox, [], { mostRequests: 2 });
+    await using _ = proxy;
+    const { purchase } = await sandbox.given.purchase({ state: "created" });
+    const operator = sandbox.chain.deployment.programs.find(({ id }) => id === program)?.operator ?? "0x";
+    await sandbox.chain.client.setBalance({ address: operator, value: 0n });
+    const error = await reasonOf(client.retrying.activate(purchase));
+    expect(error).toMatchObject({
+      code: "retry_limit",
+      message: expect.stringContaining(`the last one got 202: The operator ${operator} has 0 ether, and `),
+    });
+  },
+);
+
 inSandbox("the sandbox's client collects a refund whose relay operation was held", async ({ sandbox }) => {
   const { purchase, decision } = await sandbox.given.purchase({ state: "refund_due" });
   const { retrying } = sandbox.client;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readKeys } from "../../../sandbox/chain/connection/network-files.ts";
 import { createApiClient, unwrap } from "../../../sandbox/client/api-client.ts";
 import { joinSandbox } from "../../../sandbox/cluster/join-sandbox.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
@@ -36,7 +37,9 @@ describe.skipIf(!hasPostgres)(`a sandbox that is connected to a node ${inPostgre
       const path = { program, id };
       const read = await client.GET("/v1/routing/programs/{program}/purchases/{id}", { params: { path } });
       expect(unwrap(read).status).toBe("refunded");
+      const keys = await readKeys(network.keys);
       const kept = JSON.stringify(await server.ask("SELECT * FROM connected.about"));
+      expect(kept).not.toContain(keys?.seed ?? "");
       expect(kept).toContain(sandbox.chain.deployment.epoch);
       for (const { operator, commitmentSigner } of Object.values(sandbox.chain.accounts.programs))
         for (const { privateKey } of [operator, commitmentSigner])
@@ -44,5 +47,20 @@ describe.skipIf(!hasPostgres)(`a sandbox that is connected to a node ${inPostgre
     }
     await using again = await createSandbox({ network, store });
     expect(await again.store.list("purchases", {})).toHaveLength(1);
+  });
+
+  test("a process that joined continues when the first one has ended, and leads relay operations", async () => {
+    const { url, stop } = await startHardhatNode();
+    onTestFinished(stop);
+    const { folder: _, ...network } = await deployOn(url);
+    const store = server.url("ended");
+    const sandbox = await createSandbox({ network, store });
+    await using joined = await joinSandbox({ store, apiPort: 0, network, log });
+    const { purchase } = await sandbox.given.purchase({ state: "created" });
+    const [{ key }] = sandbox.description.accounts;
+    await sandbox.close();
+    const access = await createApiClient(joined.apiUrl, key).POST("/v1/routing/access", { body: {} });
+    const client = createApiClient(joined.apiUrl, unwrap(access).credential);
+    expect(await client.retrying.activate(purchase)).toMatchObject({ status: "active" });
   });
 });

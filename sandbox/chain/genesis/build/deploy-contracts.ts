@@ -9,10 +9,10 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { faucetCall, openProgramCall } from "../../../../protocol/call.ts";
 import { hashId } from "../../../../protocol/values/id.ts";
+import { codeHashAt } from "../../../../server/chain/find-difference.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
 import type { Accounts, GenesisDeployment } from "../deployment-record.ts";
 import { accountDeriver } from "../derive-account.ts";
-import { codeHashAt } from "../find-difference.ts";
 import {
   chainId,
   initialBalances,

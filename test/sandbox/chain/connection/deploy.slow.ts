@@ -4,7 +4,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { createPublicClient, createWalletClient, encodeFunctionData, http, parseAbi } from "viem";
-import { mnemonicToAccount } from "viem/accounts";
+import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import {
@@ -17,7 +17,7 @@ import { testMnemonic } from "../../../../sandbox/chain/genesis/roles.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { deploy } from "../../../../sandbox/deploy/deploy.ts";
 import { cli } from "../../../cli/program.ts";
-import { deployOn, sendEther, startHardhatNode } from "../../../kit/connected.ts";
+import { deployOn, sendEther, startAutominingAnvil, startHardhatNode } from "../../../kit/connected.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 async function hardhat(): Promise<string> {
@@ -113,7 +113,7 @@ test("another operator and commitment signer in the keys take the place of those
   });
   // It makes new ones, whose operator has no money yet.
   await expect(deploy(network)).rejects.toMatchObject({
-    message: expect.stringContaining("(operator of prg_demo) has 0 wei"),
+    message: expect.stringContaining("(operator of prg_demo) has 0 ether"),
   });
   const operator = (await readKeys(network.keys))?.programs["prg_demo"]?.operator.address;
   await sendEther(url, operator === undefined ? [] : [operator]);
@@ -123,6 +123,34 @@ test("another operator and commitment signer in the keys take the place of those
   const { purchase } = await sandbox.given.purchase({ state: "paid" });
   expect(purchase.route).toBe("registrar_offer");
 }, 120_000);
+
+test("a deployment that was interrupted, whose chain lacks transactions of the deployer before it, is refused", async () => {
+  const first = await startAutominingAnvil();
+  onTestFinished(first.stop);
+  const { url } = first;
+  const folder = await temporaryFolder();
+  const files = { keys: join(folder, "keys.json"), deployment: join(folder, "deployment.json") };
+  const keys = newKeys();
+  await writeKeys(files.keys, keys);
+  const account = privateKeyToAccount(keys.deployer.privateKey);
+  await sendEther(url, [account.address]);
+  const transport = http(url);
+  await createWalletClient({ account, transport }).sendTransaction({ to: account.address, chain: null });
+  await deployOn(url, {}, folder);
+  const content = JSON.parse(await readFile(files.deployment, "utf8"));
+  await writeFile(files.deployment, JSON.stringify({ ...content, deployment: null }));
+  await first.stop();
+  const { stop } = await startAutominingAnvil(Number(new URL(url).port));
+  onTestFinished(stop);
+  const operator = (await readKeys(files.keys))?.programs["prg_demo"]?.operator.address;
+  await sendEther(url, operator === undefined ? [] : [account.address, operator]);
+  await expect(deploy({ rpcUrls: [url], ...files })).rejects.toMatchObject({
+    code: "node_unusable",
+    message: `The transaction of TestUSDC has the nonce 1, and the chain has none of the deployer's before it. Name the node that ${files.deployment} belongs to, or another file.`,
+  });
+  const client = createPublicClient({ transport });
+  expect(await client.getTransactionCount({ address: account.address })).toBe(0);
+}, 60_000);
 
 test("a start whose node stops to respond names the node", async () => {
   const node = await hardhat();

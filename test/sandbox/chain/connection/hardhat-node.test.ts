@@ -11,6 +11,7 @@ import {
   writeKeys,
 } from "../../../../sandbox/chain/connection/network-files.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { deploy } from "../../../../sandbox/deploy/deploy.ts";
 import { overviewSchema } from "../../../../sandbox/explorer/views.ts";
 import type { Given } from "../../../../sandbox/given/given.ts";
 import { purchaseStates } from "../../../../sandbox/given/states.ts";
@@ -105,12 +106,8 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   for (const [method, path, ...body] of others)
     expect([path, (await askControl(control, method, path, ...body)).ok]).toEqual([path, true]);
   const overview = await askControl(control, "GET", "/explorer/overview");
-  const { own_chain, fault_choices, seed } = overviewSchema.parse(await overview.json());
-  expect([own_chain, seed]).toEqual([false, null]);
-  // The keys of accounts are derived from it.
-  expect(await (await askControl(control, "GET", "/trace")).text()).not.toContain(
-    (await readKeys(network.keys))?.seed ?? "",
-  );
+  const { own_chain, fault_choices } = overviewSchema.parse(await overview.json());
+  expect(own_chain).toBe(false);
   // The examples of the description have the chain of the service.
   const { api, rpc } = sandbox.description.urls;
   const described = await (await fetch(`${api}/v1/routing/openapi.json`)).text();
@@ -121,6 +118,14 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   ]);
   expect(described).not.toMatch(/local chain/);
   expect(Object.keys(fault_choices.matrix)).not.toContain("chain");
+});
+
+test("no response has the seed of the file of keys, which the keys of accounts are derived from", async () => {
+  const { folder: _, ...network } = await deployOn(node.url);
+  await using sandbox = await createSandbox({ network });
+  const { control } = sandbox.description.urls;
+  for (const path of ["/status", "/fingerprint", "/explorer/overview", "/trace"])
+    expect(await (await askControl(control, "GET", path)).text()).not.toContain(sandbox.settings.seed);
 });
 
 test("wallets and pages get the URL of a node on this machine only if it has no path, which may contain a key", async () => {
@@ -181,7 +186,12 @@ test("a given state names each account that lacks what it needs, in every state 
   const unfunded = (...texts: string[]) => ({
     code: "wallet_unfunded",
     message: expect.stringMatching(
-      new RegExp(`^${texts.join("; ")}\\. Send it test ether and test tokens, such as from a faucet\\.$`),
+      new RegExp(
+        `^${texts.join("; ")}\\. Send the ${["ether", "USDC"]
+          .filter((kind) => texts.some((one) => one.includes(` ${kind} and needs`)))
+          .map((kind) => kind.replace("ether", "test ether"))
+          .join(" and ")} that is missing, such as from a faucet\\.$`,
+      ),
     ),
   });
   const number = String.raw`\d+(?:\.\d+)?`;
@@ -311,6 +321,33 @@ test("a complete deployment that is run again says that everything is there, whe
   await expect(runCli("deploy", "--rpc-url", url, ...files)).rejects.toThrow(
     `The chain is not the one of ${network.deployment}: code of registrar at ${registrar} is 0x`,
   );
+});
+
+test("a token that is no test USDC is refused before anything is sent", async () => {
+  const { folder, ...network } = await deployOn(node.url);
+  const { deployment: made } = (await readDeployment(network.deployment)) ?? {};
+  const client = createChainClient(node.url);
+  const before = await client.getBlockNumber({ cacheTime: 0 });
+  const others = { ...network, deployment: join(folder, "other.json") };
+  for (const token of [made?.programs[0]?.operator ?? zeroAddress, made?.registrar.address ?? zeroAddress])
+    await expect(deploy({ ...others, token })).rejects.toMatchObject({
+      code: "node_unusable",
+      message: expect.stringMatching(
+        new RegExp(
+          String.raw`^The token ${token} cannot be read: .*\. Name a test USDC \(FiatToken v2\.2\)\.$`,
+        ),
+      ),
+    });
+  expect(await client.getBlockNumber({ cacheTime: 0 })).toBe(before);
+});
+
+test("a deployment that was ended after its last transaction says that it is complete", async () => {
+  const { folder: _, ...network } = await deployOn(node.url);
+  const content = JSON.parse(await readFile(network.deployment, "utf8"));
+  await writeFile(network.deployment, JSON.stringify({ ...content, deployment: null }));
+  const told: string[] = [];
+  await deploy({ ...network, tell: (sentence) => told.push(sentence) });
+  expect(told.at(-1)).toBe(`The deployment is complete: ${network.deployment}.`);
 });
 
 test("a start refuses other code, keys, chains and records than the deployment has, and says which", async () => {

@@ -142,7 +142,6 @@ test("GET /health names the node when it has ended, and neither the relayer nor 
   await node.stop();
   expect(await health()).toMatchObject({
     code: "unhealthy",
-    detail:
-      "No response from node. Check that it runs and serves the chain of the deployment, and send the request again.",
+    detail: "No response from node. Check that it runs, and send the request again.",
   });
 });

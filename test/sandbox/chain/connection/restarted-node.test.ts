@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { keccak256 } from "viem";
 import { expect, onTestFinished, test } from "vitest";
 import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
 import { readKeys } from "../../../../sandbox/chain/connection/network-files.ts";
@@ -44,8 +45,9 @@ test("a node that was started again with the same chain id is another chain, for
   expect([health.status, await health.json()]).toMatchObject([
     503,
     {
-      detail:
-        "No response from node. Check that it runs and serves the chain of the deployment, and send the request again.",
+      detail: expect.stringMatching(
+        /^The chain is not that of the deployment: block \d+ is 0x[0-9a-f]{64}, not 0x[0-9a-f]{64}\. Restore it, or/,
+      ),
     },
   ]);
   const { response, error } = await sandbox.client.POST(
@@ -76,4 +78,61 @@ test("a node that was started again with the same chain id is another chain, for
       /^\S+ has the records of the chain with epoch 0x[0-9a-f]{64}, not of the chain with epoch 0x[0-9a-f]{64}\. Choose another directory/,
     ),
   });
+});
+
+test("a chain with another id at the node's URL is named by /health and the API, whether it has fewer or more blocks", async () => {
+  const first = await startAutominingAnvil();
+  onTestFinished(first.stop);
+  const { url } = first;
+  const { folder: _, ...network } = await deployOn(url);
+  await using sandbox = await createSandbox({ network });
+  await first.stop();
+  const { stop } = await startAutominingAnvil(Number(new URL(url).port), 1_337);
+  onTestFinished(stop);
+  const detail =
+    "The chain is not that of the deployment: chain id is 1337, not 31337. Restore it, or start the sandbox again with a deployment that is on the chain.";
+  const { control } = sandbox.description.urls;
+  for (const blocks of [0, 20]) {
+    if (blocks > 0) await createChainClient(url).mine({ blocks });
+    const health = await fetch(`${control}/health`);
+    expect([health.status, await health.json()]).toMatchObject([503, { code: "unhealthy", detail }]);
+    const explained = await askControl(control, "POST", "/given", { merchant: { state: "enrolled" } });
+    expect([explained.status, await explained.json()]).toMatchObject([
+      503,
+      { code: "chain_mismatch", detail },
+    ]);
+  }
+});
+
+test("contracts whose code was changed or removed under a service are named with what is there now, by the API and the control API", async () => {
+  const node = await startAutominingAnvil();
+  onTestFinished(node.stop);
+  const { folder: _, ...network } = await deployOn(node.url);
+  await using sandbox = await createSandbox({ network });
+  const { purchase } = await sandbox.given.purchase({ state: "active" });
+  const { registrar } = sandbox.chain.deployment;
+  const chain = createChainClient(node.url);
+  const { control } = sandbox.description.urls;
+  const refusals = async () => {
+    const params = { path: { program: "prg_demo" } };
+    const read = await sandbox.client.GET("/v1/routing/programs/{program}", { params });
+    const given = await askControl(control, "POST", "/given", { purchase: { state: "paid" } });
+    const explored = await askControl(control, "GET", `/explorer/purchases/${purchase.id}`);
+    return [
+      [read.response.status, read.error],
+      [given.status, await given.json()],
+      [explored.status, await explored.json()],
+    ];
+  };
+  const found = [
+    ["0x", "is missing"],
+    ["0x601f6000f3", `is ${keccak256("0x601f6000f3")}, not ${registrar.codeHash}`],
+    ["0x60006000fd", `is ${keccak256("0x60006000fd")}, not ${registrar.codeHash}`],
+  ] as const;
+  for (const [bytecode, is] of found) {
+    await chain.setCode({ address: registrar.address, bytecode });
+    const detail = `The chain is not that of the deployment: code of registrar at ${registrar.address} ${is}. Restore it, or start the sandbox again with a deployment that is on the chain.`;
+    const refused = [503, { code: "chain_mismatch", detail }];
+    expect(await refusals()).toMatchObject([refused, refused, refused]);
+  }
 });
