@@ -8,10 +8,7 @@ import { type EventType, eventTypes } from "./outbox/event-types.ts";
 const envelope = {
   id: idSchema("evt"),
   program: programIdSchema,
-  sequence: z
-    .int()
-    .min(1)
-    .meta({ description: "Per program from 1, without gaps.", example: 1 }),
+  sequence: z.int().min(1).meta({ description: "Per program from 1, without gaps.", example: 1 }),
   created_at: timestampSchema,
 };
 
