@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Command, CommanderError } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { describeFailure } from "../describe-failure.ts";
+import { asGiven, describeFailure } from "../describe-failure.ts";
 import { environmentOf, refuseProgram } from "../running/client-command.ts";
 import { describeDifference, type RecordedRun, recordRun } from "../running/compare-runs.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
@@ -72,10 +72,11 @@ export function execCommand(terminal: Terminal): Command {
 function requireComparable(command: Command): void {
   const { repeat = 1, expectEqual = false, mode } = command.opts<ExecFlags>();
   if (!expectEqual) return;
-  if (repeat === 1) command.error("error: --expect-equal compares runs. Pass --repeat 2 or more.");
+  if (repeat === 1)
+    command.error(`error: ${asGiven("--expect-equal")} compares runs. Pass --repeat 2 or more.`);
   if (mode === "live")
     command.error(
-      "error: With --mode live, the clock makes all runs differ. Leave out --mode, or leave out --expect-equal.",
+      `error: With ${asGiven("--mode")} live, the clock makes all runs differ. Leave out ${asGiven("--mode")}, or leave out ${asGiven("--expect-equal")}.`,
     );
   command.setOptionValue("mode", "deterministic");
 }
