@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, CommanderError } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import { asGiven, describeFailure } from "../describe-failure.ts";
 import { environmentOf, refuseProgram } from "../running/client-command.ts";
 import { describeDifference, type RecordedRun, recordRun } from "../running/compare-runs.ts";
@@ -95,21 +94,13 @@ async function exec(terminal: Terminal, words: readonly string[], flags: ExecFla
   }
 }
 
-/** @throws Error unless this user can make folders in the folder for temporary files. */
-async function requireTemporary(): Promise<void> {
-  await access(`${tmpdir()}/.`, constants.W_OK | constants.X_OK).catch((error: unknown) => {
-    throw new Error(
-      `The folder for temporary files ${tmpdir()} cannot be used: ${describeFileError(error)}. Set TMPDIR to a folder that you may write to, or choose one with --data-dir.`,
-    );
-  });
-}
-
 async function runWithSandbox(
   terminal: Terminal,
   words: readonly string[],
   { dataDir, ...flags }: ExecFlags,
 ): Promise<number> {
-  if (dataDir === undefined) await requireTemporary();
+  const fault = dataDir === undefined ? await temporaryFault() : null;
+  if (fault !== null) throw new Error(`${fault} ${temporaryRemedy}, or choose one with --data-dir.`);
   const folder = dataDir ?? join(tmpdir(), `routing-sandbox-${randomUUID()}`);
   await using command = new GuardedCommand(dataDir === undefined ? folder : null);
   let running = command;

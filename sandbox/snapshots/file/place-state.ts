@@ -6,6 +6,8 @@ import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import type { SavedChain } from "../../chain/start-chain.ts";
 import { unloadable } from "../../chain/unloadable.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { temporaryFault, temporaryRemedy } from "../../lib/temporary-fault.ts";
 import type { Fingerprint } from "../fingerprint.ts";
 import type { LoadedSnapshot } from "./snapshot-content.ts";
 
@@ -18,6 +20,8 @@ export async function placeState(
   saved: LoadedSnapshot,
   directory: string | undefined,
 ): Promise<SavedChain & AsyncDisposable> {
+  const fault = directory === undefined ? await temporaryFault() : null;
+  if (fault !== null) throw new SandboxError("snapshot_refused", `${fault} ${temporaryRemedy}.`);
   const folder =
     directory === undefined ? await mkdtemp(join(tmpdir(), "routing-sandbox-state-")) : loadingIn(directory);
   const stateFile = join(folder, "state.json");
