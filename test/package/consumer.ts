@@ -14,7 +14,7 @@ export interface Consumer extends AsyncDisposable {
 
 /**
  * Copies a folder whose files are links to the same: a test that changes one of its files has to remove it first.
- * What npm writes in place is copied: through a link, one project's `npm install` would change the packages of all.
+ * Files that npm writes in place are copied: through a link, one project's `npm install` would change the packages of all.
  */
 async function linkFolder(from: string, to: string): Promise<void> {
   await mkdir(to);

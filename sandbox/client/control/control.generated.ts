@@ -17,7 +17,7 @@ export interface components {
       method: "GET" | "POST";
       /** The path of the API operation, with its query. */
       path: string;
-      /** A key of your choice, which every POST needs. Send it again to repeat a request. */
+      /** A key of your choice of 8 to 100 characters, which every POST needs. Send it again to repeat a request. */
       idempotency_key?: string;
       /** The body of a POST; a GET is sent without it. */
       body?: components["schemas"]["JsonObject"];
