@@ -1,9 +1,12 @@
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import { messageOf } from "../protocol/coded-error.ts";
-import { flaggedOptions } from "../sandbox/options/options.ts";
+import { isObject } from "../sandbox/lib/option-schemas.ts";
+import { flaggedOptions, sandboxOptions } from "../sandbox/options/options.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
 import { readInput } from "../server/lib/file-kind.ts";
+import { orList } from "../server/lib/wording.ts";
+import { flagOf, noteSources } from "./describe-failure.ts";
 
 /** The commands whose options the environment and the config file can set; of the others, only the data directory. */
 export const configurable = new Set(["start", "exec", "pool", "join", "check-client", "doctor"]);
@@ -44,19 +47,25 @@ export async function configure(command: Command, commands: readonly Command[]):
   const options = command.options.filter(
     (option) => !ofOneCall.has(option.attributeName()) && (isConfigurable || option.long === "--data-dir"),
   );
-  return options.flatMap((option): ConfiguredValue[] => {
+  const places = new Map<string, string>();
+  const configured = options.flatMap((option): ConfiguredValue[] => {
     const name = option.attributeName();
     const flag = option.long ?? "";
     if (command.getOptionValueSource(name) === "cli")
       return [{ flag, value: command.getOptionValue(name), source: flag }];
     const variable = variableOf(option);
-    const isVariable = process.env[variable] !== undefined;
-    const written = process.env[variable] ?? values.get(nameOf(option));
-    if (written === undefined) return [];
-    const value = readValue(option, written, isVariable ? variable : `${nameOf(option)} in ${file}`);
-    command.setOptionValueWithSource(name, value, isVariable ? "env" : "config");
-    return [{ flag, value, source: isVariable ? variable : file }];
+    const text = process.env[variable];
+    const written = values.get(nameOf(option));
+    if (text === undefined && written === undefined) return [];
+    const [source, place] =
+      text === undefined ? [file, `${nameOf(option)} in ${file}`] : [variable, variable];
+    const value = text === undefined ? readValue(option, written, place) : readText(option, text, place);
+    places.set(flag, place);
+    command.setOptionValueWithSource(name, value, text === undefined ? "config" : "env");
+    return [{ flag, value, source }];
   });
+  noteSources(places);
+  return configured;
 }
 
 /** The environment variable of an option, such as `ROUTING_SANDBOX_API_PORT`. */
@@ -64,42 +73,89 @@ function variableOf(option: Option): string {
   return prefix + nameOf(option).replaceAll("-", "_").toUpperCase();
 }
 
-/** Reads one value as its flag reads it. */
-function readValue(option: Option, value: unknown, place: string): unknown {
-  const refuse = (why: string) => new Error(`${place} is ${JSON.stringify(value)}. ${why}`);
-  if (!option.required && !option.optional) {
-    const asked = String(value).toLowerCase();
-    if (!["true", "false", "1", "0"].includes(asked)) throw refuse("Use true or false.");
+/** Reads the text of a variable as its flag reads it. */
+function readText(option: Option, text: string, place: string): unknown {
+  if (!takesValue(option)) {
+    const asked = text.toLowerCase();
+    if (!["true", "false", "1", "0"].includes(asked)) throw refused(text, place, "Use true or false.");
     return asked === "true" || asked === "1";
   }
-  const parse = option.parseArg;
-  const read = (text: unknown, before?: unknown) => {
-    try {
-      // An entry such as { id, name }, which a flag writes as "id=name".
-      if (typeof text === "object" && text !== null)
-        return Array.isArray(before) ? [...before, text] : [text];
-      return parse === undefined ? String(text) : parse(String(text), before);
-    } catch (error) {
-      if (!(error instanceof InvalidArgumentError)) throw error;
-      throw refuse(error.message);
-    }
-  };
-  const entries = Array.isArray(value) ? value : isList(option) ? String(value).split(",") : [value];
-  let before: unknown;
-  for (const entry of entries) before = read(typeof entry === "string" ? entry.trim() : entry, before);
-  return before;
+  if (option.variadic) return readWords(text);
+  return isRepeatable(option)
+    ? readEntries(option, text.split(","), place)
+    : readEntry(option, text, undefined, place);
+}
+
+/** Reads a value of the config file, which has the type of its option. */
+function readValue(option: Option, value: unknown, place: string): unknown {
+  if (!takesValue(option)) {
+    if (typeof value !== "boolean") throw refused(value, place, "Use true or false.");
+    return value;
+  }
+  if (option.variadic) return Array.isArray(value) ? value : [value];
+  const isList = isRepeatable(option);
+  if (isList && Array.isArray(value)) return readEntries(option, value, place);
+  return isList ? readEntries(option, [value], place) : readTyped(option, value, undefined, place);
+}
+
+function readEntries(option: Option, entries: readonly unknown[], place: string): unknown {
+  let list: unknown;
+  // An entry such as { id, name }, which a flag writes as "id=name".
+  for (const entry of entries)
+    if (isObject(entry)) list = [...(Array.isArray(list) ? list : []), entry];
+    else list = readTyped(option, entry, list, place);
+  return list;
+}
+
+/** @throws Error for a value that would be read as one of another type, such as `[1]` as 1. */
+function readTyped(option: Option, value: unknown, before: unknown, place: string): unknown {
+  const read = readEntry(option, value, before, place);
+  const isDuration = typeof value === "string" && /\D/.test(value);
+  if (typeof read === "number" && typeof value !== "number" && !isDuration)
+    throw refused(value, place, `Use the number ${read}.`);
+  if (typeof read !== "number" && typeof read !== "bigint" && typeof value !== "string")
+    throw refused(value, place, "Use a string, in quotes.");
+  return read;
+}
+
+function readEntry({ parseArg }: Option, value: unknown, before: unknown, place: string): unknown {
+  const text = String(value).trim();
+  try {
+    return parseArg === undefined ? text : parseArg(text, before);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw refused(value, place, error.message);
+  }
+}
+
+function refused(value: unknown, place: string, why: string): Error {
+  return new Error(`${place} is ${JSON.stringify(value)}. ${why}`);
+}
+
+function takesValue({ required, optional }: Option): boolean {
+  return required || optional;
 }
 
 /** Returns whether an option can be given several times. */
-function isList(option: Option): boolean {
+function isRepeatable(option: Option): boolean {
   return option.description.includes("repeatable");
+}
+
+/** Reads the words of one flag: a JSON array, because a word may have commas, or one word. */
+function readWords(text: string): unknown[] {
+  try {
+    const words: unknown = JSON.parse(text);
+    return Array.isArray(words) ? words : [text];
+  } catch {
+    return [text];
+  }
 }
 
 function refuseUnknownVariables(known: readonly Option[]): void {
   const names = [...known.map(variableOf), fileVariable];
   for (const name of Object.keys(process.env))
     if (name.startsWith(prefix) && !names.includes(name))
-      throw new Error(`There is no option ${name}. ${remedyFor(name, names)}, or unset it.`);
+      throw new Error(`There is no option ${name}. Unset it${orUse(nearestOf(name, names, prefix.length))}.`);
 }
 
 /** Returns the values of the config file by flag. */
@@ -117,8 +173,7 @@ async function readConfig(known: readonly Option[]): Promise<{ values: Map<strin
   const names = new Map<string, string>();
   for (const [key, value] of flatten(await readObject(file))) {
     const flag = flags.get(key);
-    if (flag === undefined)
-      throw new Error(`${file} has no option ${key}. ${remedyFor(key, [...flags.keys()])}.`);
+    if (flag === undefined) throw unknownKey(file, key, value, [...flags.keys()]);
     if (names.has(flag))
       throw new Error(`${file} sets --${flag} as ${names.get(flag)} and as ${key}. Leave out one of them.`);
     names.set(flag, key);
@@ -127,19 +182,51 @@ async function readConfig(known: readonly Option[]): Promise<{ values: Map<strin
   return { values, file };
 }
 
-/** Says which name is nearest: the one that shares the most pairs of letters. */
-function remedyFor(name: string, known: readonly string[]): string {
-  const pairsOf = (text: string) => {
-    const letters = text.toLowerCase().replaceAll(/[^a-z]/g, "");
-    return new Set(Array.from({ length: letters.length - 1 }, (_, at) => letters.slice(at, at + 2)));
-  };
-  const pairs = pairsOf(name);
-  const likeness = (other: string) => {
-    const others = pairsOf(other);
-    return [...others].filter((pair) => pairs.has(pair)).length / (others.size + pairs.size);
-  };
-  const [nearest] = known.toSorted((one, other) => likeness(other) - likeness(one));
-  return `Use ${nearest}, or another name of docs/cli.md`;
+function unknownKey(file: string, key: string, value: unknown, known: readonly string[]): Error {
+  const inner = known.filter((name) => name.startsWith(`${key}.`)).map((name) => name.slice(key.length + 1));
+  if (inner.length > 0)
+    return refused(
+      value,
+      `${key} in ${file}`,
+      `Use an object with ${orList([...new Set(inner.map((name) => name.replace(/\..*/, "")))])}.`,
+    );
+  const [option = ""] = key.split(".");
+  if (option in sandboxOptions.shape && !known.some((name) => name.startsWith(`${option}.`)))
+    return new Error(
+      `${file} has ${option}, which only createSandbox() takes. Leave it out${orUse(flagOf(key)?.slice(2))}.`,
+    );
+  return new Error(`${file} has no option ${key}. Leave it out${orUse(nearestOf(key, known))}.`);
+}
+
+function orUse(name: string | undefined): string {
+  return name === undefined ? ", or see the names in docs/cli.md" : `, or use ${name}`;
+}
+
+/** Returns the one name that a mistaken one is near to; undefined if there is none, or more than one. @param start - where the names differ first. */
+function nearestOf(mistaken: string, known: readonly string[], start = 0): string | undefined {
+  const spelled = (name: string) =>
+    name
+      .slice(start)
+      .toLowerCase()
+      .replaceAll(/[^a-z]/g, "");
+  const spellings = Map.groupBy(known, spelled);
+  const own = spelled(mistaken);
+  const near = [...spellings.keys()].filter((other) => own === other || isNear(own, other));
+  const begun = [...spellings.keys()].filter((other) => other.startsWith(own) || own.startsWith(other));
+  const [spelling, ...others] = near.length > 0 ? near : begun;
+  return others.length > 0 ? undefined : spellings.get(spelling ?? "")?.[0];
+}
+
+/** Returns whether two words differ in one place: by two letters at most, or by the order of letters. */
+function isNear(one: string, other: string): boolean {
+  const shorter = Math.min(one.length, other.length);
+  let begin = 0;
+  while (begin < shorter && one[begin] === other[begin]) begin += 1;
+  let end = 0;
+  while (end < shorter - begin && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const [left, right] = [one, other].map((word) => [...word.slice(begin, word.length - end)]);
+  if (left === undefined || right === undefined) return false;
+  return left.length + right.length <= 2 || left.toSorted().join("") === right.toSorted().join("");
 }
 
 /** The name of an option, such as `api-port`. */

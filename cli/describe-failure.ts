@@ -48,6 +48,23 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["network.allowChainId", "--allow-chain-id"],
 ]);
 
+/** How the options were set that no flag sets, by their flags. */
+let sources: ReadonlyMap<string, string> = new Map();
+
+/** Notes how options were set that no flag sets: the messages of the command name the environment variable or the key of the config file. */
+export function noteSources(places: ReadonlyMap<string, string>): void {
+  sources = places;
+}
+
+/**
+ * Returns how an option was set: its flag, its environment variable, or its key in the config file.
+ *
+ * @example asGiven("--seed") // "ROUTING_SANDBOX_SEED"
+ */
+export function asGiven(flag: string): string {
+  return sources.get(flag) ?? flag;
+}
+
 /**
  * Returns the flag of an option or a field; undefined if the command line has none.
  *
@@ -58,7 +75,7 @@ export function flagOf(name: string): string | undefined {
 }
 
 /**
- * Returns a message of the library with flags in place of options: the library writes `the option dataDirectory`, the word that code has,
+ * Returns a message of the library with flags, or how else they were set, in place of options: the library writes `the option dataDirectory`, the word that code has,
  * and the command line `--data-dir`, the word that its user typed. An option without a flag stays.
  *
  * @example inFlags("Name the database with the option store.") // "Name the database with --store."
@@ -66,6 +83,6 @@ export function flagOf(name: string): string | undefined {
 export function inFlags(message: string): string {
   return message.replaceAll(
     /\bthe option ([a-z_]+(?:\.[a-z]+)*)(?:\[\d+\])?(?![\w[])/gi,
-    (text, name: string) => flagOf(name) ?? text,
+    (text, name: string) => asGiven(flagOf(name) ?? text),
   );
 }

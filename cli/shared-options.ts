@@ -5,6 +5,7 @@ import { type Duration, toSeconds } from "../sandbox/chain/clock/duration.ts";
 import type { FlaggedOption } from "../sandbox/lib/option-schemas.ts";
 import { mostGasBudgetWei } from "../sandbox/options/defaults.ts";
 import { checkOptions, flaggedOptions, type SandboxOptions } from "../sandbox/options/options.ts";
+import { asGiven } from "./describe-failure.ts";
 
 /** The options that {@link dataDirectoryOption} and {@link jsonOption} give to a command. */
 export interface SandboxFlags {
@@ -106,7 +107,7 @@ export function poolPortOption(): Option {
 /** @throws Error when there is a log file for a command that stays in the foreground. */
 export function requireDetach({ logFile, detach }: { logFile?: string; detach?: boolean }): void {
   if (logFile !== undefined && !detach)
-    throw new Error("--log-file is for --detach only. Add --detach, or redirect the output.");
+    throw new Error(`${asGiven("--log-file")} is for --detach only. Add --detach, or redirect the output.`);
 }
 
 /** Returns the option of the command line for an option of createSandbox. */

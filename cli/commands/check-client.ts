@@ -7,6 +7,7 @@ import type { CheckClientOptions, CheckProgress } from "../../check-client/check
 import { codeOf } from "../../protocol/coded-error.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
+import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { describeFailure } from "../describe-failure.ts";
 import { ClientCommand, environmentOf, refuseProgram } from "../running/client-command.ts";
@@ -101,6 +102,8 @@ async function checkCommand(
   const { renderReport, toAnnotations, toJunit, toSummary } = await import(
     "../../check-client/render-report.ts"
   );
+  const fault = await temporaryFault();
+  if (fault !== null) throw new Error(`${fault} ${temporaryRemedy}.`);
   const folder = join(tmpdir(), `routing-sandbox-${randomUUID()}`);
   // Deletes the folder, whatever ends this process.
   await using _ = new GuardedCommand(folder);

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, CommanderError } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { describeFailure } from "../describe-failure.ts";
+import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
+import { asGiven, describeFailure } from "../describe-failure.ts";
 import { environmentOf, refuseProgram } from "../running/client-command.ts";
 import { describeDifference, type RecordedRun, recordRun } from "../running/compare-runs.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
@@ -72,10 +71,11 @@ export function execCommand(terminal: Terminal): Command {
 function requireComparable(command: Command): void {
   const { repeat = 1, expectEqual = false, mode } = command.opts<ExecFlags>();
   if (!expectEqual) return;
-  if (repeat === 1) command.error("error: --expect-equal compares runs. Pass --repeat 2 or more.");
+  if (repeat === 1)
+    command.error(`error: ${asGiven("--expect-equal")} compares runs. Pass --repeat 2 or more.`);
   if (mode === "live")
     command.error(
-      "error: With --mode live, the clock makes all runs differ. Leave out --mode, or leave out --expect-equal.",
+      `error: With ${asGiven("--mode")} live, the clock makes all runs differ. Leave out ${asGiven("--mode")}, or leave out ${asGiven("--expect-equal")}.`,
     );
   command.setOptionValue("mode", "deterministic");
 }
@@ -94,21 +94,13 @@ async function exec(terminal: Terminal, words: readonly string[], flags: ExecFla
   }
 }
 
-/** @throws Error unless this user can make folders in the folder for temporary files. */
-async function requireTemporary(): Promise<void> {
-  await access(`${tmpdir()}/.`, constants.W_OK | constants.X_OK).catch((error: unknown) => {
-    throw new Error(
-      `The folder for temporary files ${tmpdir()} cannot be used: ${describeFileError(error)}. Set TMPDIR to a folder that you may write to, or choose one with --data-dir.`,
-    );
-  });
-}
-
 async function runWithSandbox(
   terminal: Terminal,
   words: readonly string[],
   { dataDir, ...flags }: ExecFlags,
 ): Promise<number> {
-  if (dataDir === undefined) await requireTemporary();
+  const fault = dataDir === undefined ? await temporaryFault() : null;
+  if (fault !== null) throw new Error(`${fault} ${temporaryRemedy}, or choose one with --data-dir.`);
   const folder = dataDir ?? join(tmpdir(), `routing-sandbox-${randomUUID()}`);
   await using command = new GuardedCommand(dataDir === undefined ? folder : null);
   let running = command;

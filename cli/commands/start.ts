@@ -5,7 +5,7 @@ import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { findUnfundedOperators } from "../../sandbox/service/unfunded-operators.ts";
 import { defaultPorts } from "../../server/documentation/at-addresses.ts";
-import { inFlags } from "../describe-failure.ts";
+import { asGiven, inFlags } from "../describe-failure.ts";
 import { addNetworkOptions } from "../network-options.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { followStarter, startDetached } from "../running/start-detached.ts";
@@ -51,7 +51,9 @@ export function startCommand(terminal: Terminal): Command {
     .hook("preAction", () => {
       const { watch, registrar } = command.opts<StartCommandFlags>();
       if (watch && registrar === undefined)
-        command.error("error: --watch needs --registrar. Name the artifact of your registrar contract.");
+        command.error(
+          `error: ${asGiven("--watch")} needs --registrar. Name the artifact of your registrar contract.`,
+        );
     })
     .option("--detach", "run in the background; the command returns when the sandbox responds to requests")
     .addOption(

@@ -13,6 +13,7 @@ import { genesisTimestamp } from "../../sandbox/chain/genesis/roles.ts";
 import { howToRepair } from "../../sandbox/lib/package-root.ts";
 import { explainOldNode, oldestNode } from "../../sandbox/lib/processes/node-version.ts";
 import { findListener, listProcesses } from "../../sandbox/lib/processes/processes.ts";
+import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { findRunning } from "../running/find-running.ts";
 import { examineDataDirectory } from "./data-directory.ts";
@@ -85,6 +86,9 @@ async function examineGenesis(): Promise<Finding> {
   const remedy = `To build the prepared chain again, ${howToRepair()}.`;
   try {
     const genesis = await findGenesis(await genesisKey());
+    // A package whose folder is read-only has the prepared chain there.
+    const fault = genesis === undefined ? await temporaryFault() : null;
+    if (fault !== null) return broken(check, fault, `${temporaryRemedy}.`);
     return genesis === undefined
       ? broken(check, "It is missing, damaged, or was built with other contracts or another Anvil.", remedy)
       : healthy(

@@ -33,6 +33,7 @@ export function controlTools(dataDirectory: string): Tool[] {
       input: inputSchema(z.strictObject(fields)),
       async call(given) {
         requireKnown(name, Object.keys(fields), given);
+        requireChoice(name, operations, given);
         const operation = chosenBy(given, operations);
         const { method, path, body } = requestOf(name, operation, given);
         const response = await fetchControl(dataDirectory, method, path, body);
@@ -48,20 +49,14 @@ function describe({ summary, description = "" }: ControlOperation): string {
 
 /** The schemas of an operation's arguments by name: those of its path, of its query and of the members of its body. */
 function fieldsOf(operation: ControlOperation): { readonly [name: string]: z.ZodType } {
-  const shapes = [operation.query, bodyOf(operation)].map((schema) =>
-    schema === undefined ? {} : membersOf(schema),
-  );
-  return { ...operation.params, ...Object.assign({}, ...shapes) };
+  const { params, query } = operation;
+  return { ...params, ...unite(shapesOf(query)), ...unite(shapesOf(bodyOf(operation))) };
 }
 
-/** The members of an object, or of all objects of a union: a tool's arguments are one object. */
-function membersOf(schema: z.ZodType): { [name: string]: z.ZodType } {
-  if (schema instanceof z.ZodObject) return schema.shape;
-  return schema instanceof z.ZodUnion ? unite(schema.options.map(membersOfAny)) : {};
-}
-
-function membersOfAny(schema: unknown): { [name: string]: z.ZodType } {
-  return schema instanceof z.ZodType ? membersOf(schema) : {};
+/** The members of an object, or of each object of a union: a tool's arguments are one object. */
+function shapesOf(schema: unknown): { readonly [name: string]: z.ZodType }[] {
+  if (schema instanceof z.ZodObject) return [schema.shape];
+  return schema instanceof z.ZodUnion ? schema.options.flatMap(shapesOf) : [];
 }
 
 /** Members that are not in all of the shapes are optional; one with several schemas has one of them. */
@@ -103,6 +98,20 @@ function requireKnown(tool: string, names: readonly string[], given: Arguments):
     throw new Error(
       `The tool ${tool} has no argument ${unknown}. ${names.length === 0 ? "Leave it out" : `Use ${orList(names)}`}.`,
     );
+}
+
+/** @throws Error when a tool of several operations, of which none takes nothing, gets no argument that one of them needs. */
+function requireChoice(tool: string, operations: readonly ControlOperation[], given: Arguments): void {
+  const names = operations
+    .flatMap((operation) => [
+      operation.params ?? {},
+      ...shapesOf(operation.query),
+      ...shapesOf(bodyOf(operation)),
+    ])
+    .flatMap((shape) => Object.keys(shape).filter((name) => !(shape[name] instanceof z.ZodOptional)));
+  const takesNothing = operations.some((operation) => Object.keys(fieldsOf(operation)).length === 0);
+  if (operations.length > 1 && !takesNothing && !names.some((name) => name in given))
+    throw new Error(`The tool ${tool} needs one of ${orList(names)}. Pass it.`);
 }
 
 /** The request of an operation with these arguments. The control API checks their values. */

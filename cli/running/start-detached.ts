@@ -4,6 +4,7 @@ import { type FileHandle, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { lockForChild, makeDataDirectory, removeUnused } from "../../sandbox/data-directory/lock.ts";
+import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { openFile } from "../../server/lib/file-kind.ts";
 import { makeDirectory } from "../../server/lib/make-directory.ts";
@@ -109,6 +110,8 @@ async function openLogFile(logFile: string, directory: string | null): Promise<D
 
 /** Opens a file that has no name any more: it is gone when the processes that write to it have ended. */
 async function temporaryLog(): Promise<DetachedLog> {
+  const fault = await temporaryFault();
+  if (fault !== null) throw new Error(`${fault} ${temporaryRemedy}, or choose a file with --log-file.`);
   const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-log-"));
   try {
     const file = await openFile(join(folder, "log"), "a+", 0o600);

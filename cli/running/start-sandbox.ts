@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { flaggedOptions, type SandboxOptions } from "../../sandbox/options/options.ts";
+import { asGiven } from "../describe-failure.ts";
 import { type NetworkFlags, networkOf } from "../network-options.ts";
 import { addPortOptions, type Ports, readSandboxOptions, sandboxOption } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
@@ -35,7 +36,7 @@ export function addSandboxOptions(command: Command, ...own: readonly string[]): 
     );
     if (command.getOptionValue("registrar") === undefined && other !== undefined)
       command.error(
-        `error: --${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --registrar. Name the artifact of your registrar contract.`,
+        `error: ${asGiven(`--${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`)} needs --registrar. Name the artifact of your registrar contract.`,
       );
   });
 }

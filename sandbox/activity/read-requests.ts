@@ -154,7 +154,11 @@ function round(milliseconds: number): number {
 /** The number of requests in an answer: by default, and at most. */
 export const requestPageSizes = { usual: 50, most: 200 } as const;
 
-const number = z.string().regex(/^\d{1,15}$/, "must be the number of a request");
+/** A number in a query, where it is text. */
+function decimal(schema: z.ZodType<number>) {
+  const read = (text: unknown) => (/^\d{1,15}$/.test(String(text)) ? Number(text) : text);
+  return z.preprocess(read, schema).optional();
+}
 
 /** The query of the request log. */
 export const requestsQuery = z.strictObject({
@@ -167,20 +171,20 @@ export const requestsQuery = z.strictObject({
   /** The id of a purchase or of any other record, or of the request itself. */
   purchase: z.string().max(100).optional(),
   /** The `next_cursor` of the page before. */
-  cursor: number.optional(),
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, "must be the number of a request")
+    .optional(),
   /** `slowest` sorts all kept requests by their duration, and answers one page. */
   order: z.enum(["newest", "slowest"]).optional(),
   /** Only requests that were answered after this number, the oldest of them first. */
-  after: number.optional(),
-  limit: z
-    .string()
-    .regex(/^\d{1,3}$/)
-    .transform(Number)
-    .refine(
-      (limit) => limit >= 1 && limit <= requestPageSizes.most,
-      `must be a number from 1 to ${requestPageSizes.most}`,
-    )
-    .optional(),
+  after: decimal(z.int({ error: "must be the number of a request" }).min(0)),
+  limit: decimal(
+    z
+      .int({ error: `must be a number from 1 to ${requestPageSizes.most}` })
+      .min(1)
+      .max(requestPageSizes.most),
+  ),
 });
 
 /** The parsed form of {@link requestsQuery}. */

@@ -20,8 +20,12 @@ interface TracedRequest {
 const traceparent =
   /^(?:00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}|(?!00|ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?)$/;
 
-/** The most characters of a `tracestate` that are passed on. */
-const longestState = 512;
+/** A member of a `tracestate` (W3C Trace Context), such as `vendor=value`. */
+const stateMember =
+  /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+
+/** The most characters of a `tracestate` that are passed on, and its most members. */
+const mostOfState = { characters: 512, members: 32 };
 
 /** The number of events whose trace is remembered. */
 const keptEvents = 10_000;
@@ -85,6 +89,17 @@ export class RequestTracing {
 /** Reads the trace of a request; null without a valid one, as W3C Trace Context requires. */
 function readTrace({ traceparent: parent, tracestate: state }: IncomingHttpHeaders): TraceHeaders | null {
   if (typeof parent !== "string" || !traceparent.test(parent)) return null;
-  const isKept = typeof state === "string" && state !== "" && state.length <= longestState;
-  return { traceparent: parent, ...(isKept && { tracestate: state }) };
+  return { traceparent: parent, ...(isState(state) && { tracestate: state }) };
+}
+
+/** Returns whether a value is a `tracestate` with members: each key is in it once, and a member may be empty. */
+function isState(value: unknown): value is string {
+  if (typeof value !== "string" || value.length > mostOfState.characters) return false;
+  const members = value
+    .split(",")
+    .map((member) => member.trim())
+    .filter(Boolean);
+  const keys = new Set(members.map((member) => member.split("=")[0]));
+  const isWhole = members.length <= mostOfState.members && keys.size === members.length;
+  return isWhole && members.length > 0 && members.every((member) => stateMember.test(member));
 }

@@ -60,11 +60,12 @@ export const readFingerprint = defineControl({
   path: "/fingerprint",
   tag: "Sandbox",
   summary:
-    "Returns digests of the newest block, the stored records, the faults that can still act, and your own parts.",
+    "Returns digests of the newest block, the accounts, the stored records, the faults that can still act, and your own parts.",
   description: "Two equal runs have equal fingerprints.",
   command: {
     name: "fingerprint",
-    description: "print the fingerprint of the running sandbox, a digest of its whole state",
+    description:
+      "print the fingerprint of the running sandbox, one digest of its chain, records, faults and parts",
   },
   page: { target: "ci.md#equal-runs", words: "equal runs" },
   success: { status: 200, description: "The fingerprint.", schema: fingerprintSchema },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Request, URL } from "../../protocol/globals.ts";
+import { limitTexts } from "../../server/http/limits.ts";
 import { jsonObjectSchema } from "../../server/http/schemas/primitives.ts";
 import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
 import { defineControl } from "./operation.ts";
@@ -16,7 +17,7 @@ const requestBody = z
       .regex(/^[\x21-\x7e]*$/, "must have visible ASCII characters only")
       .optional()
       .meta({
-        description: "A key of your choice, which every POST needs. Send it again to repeat a request.",
+        description: `A key of your choice of ${limitTexts.idempotency_key_length} characters, which every POST needs. Send it again to repeat a request.`,
       }),
     body: jsonObjectSchema.optional().meta({ description: "The body of a POST; a GET is sent without it." }),
   })

@@ -12,18 +12,18 @@ import type { SearchResult } from "./views.ts";
 
 /**
  * Finds what an id, a hash, an address or a block number belongs to. `explain` and a hash find the explanation of a transaction, and `given` the
- * states that can be created.
+ * states that can be created. All of them are lower-case, and found in either case.
  */
-export async function search(text: string, sources: Sources): Promise<SearchResult[]> {
-  const [command, ...words] = text.trim().split(/\s+/);
+export async function search(given: string, sources: Sources): Promise<SearchResult[]> {
+  const [command, ...words] = given.trim().toLowerCase().split(/\s+/);
   if (command === "given") return findStates(words);
-  const wanted = command === "explain" ? words.join(" ") : text.trim();
+  const wanted = command === "explain" ? words.join(" ") : [command, ...words].join(" ");
   // A transaction that is not on the chain has an explanation, too.
   if (command === "explain" && isHash(wanted))
     return [{ type: "transaction", id: wanted, title: "Explain the transaction", purchase_id: null }];
   if (/^\d{1,15}$/.test(wanted)) return await findBlock(BigInt(wanted), sources);
   if (isAddress(wanted, { strict: false })) return findAccount(wanted, sources);
-  if (isHash(wanted)) return await findHash(wanted.toLowerCase(), sources);
+  if (isHash(wanted)) return await findHash(wanted, sources);
   return findRequest(wanted, sources) ?? (await findId(wanted, sources));
 }
 

@@ -72,9 +72,11 @@ export function typed<T>(name: string, isValid: (value: unknown) => boolean) {
   return z.custom<T>(isValid, must(name)).meta({ title: name });
 }
 
-/** Returns a schema of strings. */
-export function text(name = "a string", least = 0, most?: number) {
-  const schema = z.string(must(name)).min(least, must(name));
+/** Returns a schema of strings that are not empty. */
+export function text(name = "a string", most?: number) {
+  const schema = z.string(must(name)).min(1, {
+    error: ({ path }) => `The option ${placeOf(path ?? [])} is empty. Pass a value.`,
+  });
   return (most === undefined ? schema : schema.max(most, must(name))).meta({ title: name });
 }
 

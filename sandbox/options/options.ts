@@ -235,7 +235,7 @@ const partName = "an object with name, schema, capture and restore";
 const part = typed<Part>(partName, isObject)
   .pipe(
     z.looseObject({
-      name: text("a string of at least one character", 1),
+      name: text(),
       // The check also accepts schemas of another copy of zod, such as a project that uses this package may have.
       schema: typed<Part["schema"]>(
         "a schema of zod 4, or null",
@@ -254,7 +254,7 @@ const part = typed<Part>(partName, isObject)
 /** The options of createSandbox: their check, their flags, and the types in `docs/options.md`. */
 export const sandboxOptions = objectOf("", {
   seed: flagged(
-    text(`a string of 1 to ${longestSeed} characters`, 1, longestSeed),
+    text(`a string of 1 to ${longestSeed} characters`, longestSeed),
     "--seed <text>",
     "the text that ids and most test keys are derived from; in deterministic mode, equal seeds and options give equal sandboxes",
     { byDefault: "sandbox" },

@@ -79,8 +79,13 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
       account: account ?? String(id).replace(/^prg_/, "acct_"),
       ...others,
     };
-    const { data } = programSettingSchema.safeParse(setting);
+    const { data, error } = programSettingSchema.safeParse(setting);
     if (data !== undefined) return data;
+    if (error.issues[0]?.path[0] === "name")
+      throw new SandboxError(
+        "option_invalid",
+        `The program ${id} has the name ${showValue(setting.name)}. Pass one of 1 to ${textLengths.name} characters, or leave it out.`,
+      );
     throw new SandboxError(
       "option_invalid",
       `${JSON.stringify(setting)} is no program: its id is prg_ and 1 to ${programNameLength} lower-case letters, digits or underscores, its account acct_ and as many.`,
@@ -121,16 +126,17 @@ export function resolveAccounts(
   const taken = new Set(programs.map(({ account }) => account));
   return accounts.map((account) => {
     const asked = typeof account === "string" ? { id: account } : account;
-    const { data } = accountSettingSchema.safeParse({ program: programs[0]?.id, ...asked });
-    if (data === undefined)
+    const setting = { program: programs[0]?.id, ...asked };
+    const { data, error } = accountSettingSchema.safeParse(setting);
+    if (error?.issues.some(({ path }) => path[0] !== "program"))
       throw new SandboxError(
         "option_invalid",
         `${showValue(account)} is no account: its id is acct_ and 1 to ${programNameLength} lower-case letters, digits or underscores.`,
       );
-    if (!programs.some(({ id }) => id === data.program))
+    if (data === undefined || !programs.some(({ id }) => id === data.program))
       throw new SandboxError(
         "option_invalid",
-        `The account ${data.id} is for ${data.program}, which is not served. Use ${orList(programs.map(({ id }) => id))}.`,
+        `The account ${setting.id} is for ${data?.program ?? showValue(setting.program)}, which is not served. Use ${orList(programs.map(({ id }) => id))}.`,
       );
     if (taken.has(data.id))
       throw new SandboxError("option_invalid", `Two accounts have the id ${data.id}; each needs its own.`);

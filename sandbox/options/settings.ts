@@ -97,7 +97,7 @@ export function resolveOptions(
     autoDeliver: options.autoDeliver ?? false,
     resolveHost: options.resolveHost ?? resolveHost,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 5_000,
-    dataDirectory: options.dataDirectory === undefined ? undefined : folderOf(options.dataDirectory),
+    dataDirectory: options.dataDirectory === undefined ? undefined : resolve(options.dataDirectory),
     store: options.store,
     fresh: options.fresh ?? false,
     receiptTimeoutMs,
@@ -111,15 +111,6 @@ export function resolveOptions(
     adaptChain: options.adaptChain ?? (async (chain: ChainNode) => chain),
     network,
   };
-}
-
-function folderOf(dataDirectory: string): string {
-  if (dataDirectory === "")
-    throw new SandboxError(
-      "option_invalid",
-      "The option dataDirectory is empty. Leave it out to keep nothing.",
-    );
-  return resolve(dataDirectory);
 }
 
 function distinct(ports: SandboxSettings["ports"]): SandboxSettings["ports"] {

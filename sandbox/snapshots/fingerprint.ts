@@ -1,15 +1,16 @@
-import type { Hex } from "viem";
+import { type Hex, keccak256, zeroAddress } from "viem";
 import { z } from "zod";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { hashSchema } from "../../server/http/schemas/primitives.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { captureParts, digestParts, type Part } from "../lib/part.ts";
 
-/** The values that equal runs have in common: digests of the newest block and of all stored records. */
+/** The values that equal runs have in common: digests of the newest block, of the accounts and of all stored records. */
 export interface Fingerprint {
   /** SHA-256 over all other fields: the one value to compare in CI. */
   digest: Hex;
   epoch: Hex;
+  /** The newest block; `state_root` includes what calls such as `anvil_setBalance` have changed since. */
   block: { number: number; hash: Hex; state_root: Hex };
   /** SHA-256 over the relayer's journal. */
   journal: Hex;
@@ -24,7 +25,10 @@ export const fingerprintSchema: z.ZodType<Fingerprint> = z
   .object({
     digest: hashSchema.meta({ description: "SHA-256 over all of the other fields." }),
     epoch: hashSchema,
-    block: z.object({ number: z.int(), hash: hashSchema, state_root: hashSchema }),
+    block: z.object({ number: z.int(), hash: hashSchema, state_root: hashSchema }).meta({
+      description:
+        "The newest block. state_root includes what calls such as anvil_setBalance have changed since.",
+    }),
     journal: hashSchema.meta({ description: "SHA-256 over the relayer's journal." }),
     store: hashSchema.meta({ description: "SHA-256 over all stored records." }),
     parts: z
@@ -54,16 +58,23 @@ const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
  */
 export async function takeFingerprint(chain: ChainNode, parts: readonly Part[]): Promise<Fingerprint> {
   const { number, hash, stateRoot } = await chain.client.getBlock({ blockTag: "latest" });
+  const state_root = chain.isOwn ? await readStateRoot(chain.client) : stateRoot;
   const counting = parts.filter((part) => part.digest !== undefined);
   const { journal, store, ...added } = digestsSchema.parse(digestParts(await captureParts(counting)));
   const counted = {
     epoch: chain.deployment.epoch,
-    block: { number: Number(number), hash, state_root: stateRoot },
+    block: { number: Number(number), hash, state_root },
     journal,
     store,
     ...(Object.keys(added).length === 0 ? {} : { parts: added }),
   };
   return { digest: hashJson(counted), ...counted };
+}
+
+/** Reads the root of all accounts as they are now: calls such as `anvil_setBalance` change them without a block. A proof begins with the root. */
+async function readStateRoot(client: ChainNode["client"]): Promise<Hex> {
+  const { accountProof } = await client.getProof({ address: zeroAddress, storageKeys: [] });
+  return keccak256(accountProof[0] ?? "0x");
 }
 
 /** Returns a text without the parts that differ between equal runs: the ports of URLs on this machine, and signatures over such URLs. */

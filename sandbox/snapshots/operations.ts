@@ -70,7 +70,9 @@ const restoreSnapshot = defineControl({
   path: "/snapshots/{number}/restore",
   tag: "Snapshots",
   summary: "Restores a snapshot, and deletes all later snapshots.",
-  params: { number: z.string().meta({ description: "The number of the snapshot.", example: "1" }) },
+  params: {
+    number: z.string().meta({ description: "The number of the snapshot.", example: 1, type: "integer" }),
+  },
   success: { status: 200, description: "The remaining snapshots.", schema: listSchema },
   errors: [...errors, "not_found", "stale_snapshot"],
   recorded: false,

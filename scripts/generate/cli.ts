@@ -134,7 +134,7 @@ const generated = `${[
   "- **Config file:** `routing-sandbox.config.json` or `routing-sandbox.config.yaml` in the current folder. Its keys are the names of the flags (`api-port`",
   "  or `apiPort`), or those of [createSandbox](options.md) (`ports: { api: 0 }`). Use one name for each option.",
   "",
-  "A name that no command has is refused, with the nearest one. `ROUTING_SANDBOX_DATA_DIR` is the data directory of all other commands, too. It does not",
+  "An unknown name is refused. `ROUTING_SANDBOX_DATA_DIR` is the data directory of all other commands, too. It does not",
   "change what a command of `exec` talks to. `doctor` shows each value that is not a default, and where it came from.",
   "",
   ...commands.flatMap(describe),

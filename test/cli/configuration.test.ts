@@ -51,7 +51,7 @@ test.each([
   [
     "ROUTING_SANDBOX_CONFIRMATION",
     "1",
-    "There is no option ROUTING_SANDBOX_CONFIRMATION. Use ROUTING_SANDBOX_CONFIRMATIONS",
+    "There is no option ROUTING_SANDBOX_CONFIRMATION. Unset it, or use ROUTING_SANDBOX_CONFIRMATIONS.",
   ],
   [
     "ROUTING_SANDBOX_MODE",
@@ -72,9 +72,32 @@ test.each([
 });
 
 test.each([
-  ['{ "sede": "x" }', "routing-sandbox.config.json has no option sede. Use seed"],
-  ['{ "sede": {} }', "routing-sandbox.config.json has no option sede. Use seed"],
-  ['{ "confirmations": {} }', "--confirmations must be a whole number from 1 to 1000, not "],
+  ['{ "sede": "x" }', "routing-sandbox.config.json has no option sede. Leave it out, or use seed."],
+  ['{ "sede": {} }', "has no option sede. Leave it out, or use seed."],
+  ['{ "colour": 1 }', "has no option colour. Leave it out, or see the names in docs/cli.md."],
+  [
+    '{ "rateLimit": { "requests": 1 } }',
+    "config.json has rateLimit, which only createSandbox() takes. Leave it out,",
+  ],
+  ['{ "deliveryTimeoutMs": 5 }', "config.json has deliveryTimeoutMs, which only createSandbox() takes."],
+  ['{ "network": { "keys": "a" } }', "which only createSandbox() takes. Leave it out, or use keys."],
+  [
+    '{ "ports": 5 }',
+    "ports in routing-sandbox.config.json is 5. Use an object with api, docs, control or rpc.",
+  ],
+  [
+    '{ "confirmations": {} }',
+    "confirmations in routing-sandbox.config.json is {}. It must be a whole number from 1",
+  ],
+  ['{ "confirmations": [1] }', "confirmations in routing-sandbox.config.json is [1]. Use the number 1."],
+  ['{ "confirmations": "1" }', 'is "1". Use the number 1.'],
+  ['{ "seed": ["a"] }', 'seed in routing-sandbox.config.json is ["a"]. Use a string, in quotes.'],
+  ['{ "seed": 2024 }', "is 2024. Use a string, in quotes."],
+  ['{ "from": null }', "is null. Use a string, in quotes."],
+  ['{ "allowHosts": [5] }', "is 5. Use a string, in quotes."],
+  ['{ "mode": ["live"] }', 'is ["live"]. Use a string, in quotes.'],
+  ['{ "fresh": "true" }', 'is "true". Use true or false.'],
+  ['{ "listen": "nowhere" }', "listen in routing-sandbox.config.json must be an IP address"],
   ["[]", "routing-sandbox.config.json is not an object of options."],
   ["{", "routing-sandbox.config.json cannot be read:"],
   ['{ "seed": "x", }', "routing-sandbox.config.json cannot be read:"],
@@ -120,6 +143,47 @@ test.each([
     });
 });
 
+test("a message about a value names the variable or the key that sets it, and not its flag", async () => {
+  await using sandbox = await createSandbox();
+  const port = new URL(sandbox.description.urls.control).port;
+  process.env["ROUTING_SANDBOX_CONTROL_PORT"] = port;
+  const inUse = `Port ${port} on 127.0.0.1 is in use. Choose another port with `;
+  const flags = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--data-dir", join(folder, "s")];
+  const { stderr } = await tryCli(["start", ...flags]);
+  expect(stderr).toContain(`${inUse}ROUTING_SANDBOX_CONTROL_PORT, or 0`);
+  delete process.env["ROUTING_SANDBOX_CONTROL_PORT"];
+  await writeFile("routing-sandbox.config.json", `{ "ports": { "control": ${port} } }`);
+  const inFile = await tryCli(["start", ...flags]);
+  expect(inFile.stderr).toContain(`${inUse}control-port in routing-sandbox.config.json, or 0`);
+  const flagged = await tryCli(["start", ...flags, "--control-port", port]);
+  expect(flagged.stderr).toContain(`${inUse}--control-port, or 0`);
+});
+
+/** Words that users mistype: with a letter too few or too many, and with two letters changed over. */
+function misspell(name: string): string[] {
+  const at = Math.floor(name.length / 2);
+  const [begin, letter, next, end] = [name.slice(0, at), name[at], name[at + 1], name.slice(at + 2)];
+  return [
+    `${begin}${next}${end}`,
+    `${begin}${letter}${letter}${next}${end}`,
+    `${begin}${next}${letter}${end}`,
+  ];
+}
+
+test("a near miss of any option in the config file is refused with that option or with none", async () => {
+  for (const name of values.keys())
+    for (const mistaken of misspell(name)) {
+      if (values.has(mistaken)) continue;
+      await writeFile("routing-sandbox.config.json", JSON.stringify({ [mistaken]: 1 }));
+      const { stderr } = await tryCli(["doctor"]);
+      expect(stderr).toContain(`routing-sandbox.config.json has no option ${mistaken}. Leave it out, or `);
+      const used = /or use ([a-z-]+)\./i.exec(stderr)?.[1];
+      expect([name, undefined], mistaken).toContain(
+        used?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      );
+    }
+});
+
 test("two config files are refused", async () => {
   for (const ending of ["json", "yaml"]) await writeFile(`routing-sandbox.config.${ending}`, "{}");
   expect((await tryCli(["start"])).stderr).toContain("Delete one of them.");
@@ -160,7 +224,7 @@ const values = new Map<string, readonly [value: string, shown?: string]>([
   ["registrar", ["out/Mine.json"]],
   ["registrar-arguments", ["[1]"]],
   ["registrar-proxy", ["uups"]],
-  ["registrar-initialize", ["init()"]],
+  ["registrar-initialize", ["init()", '["init()"]']],
   ["gas-budget", ["123456789012345678901"]],
   ["receiver-url", ["http://127.0.0.1:9/hook"]],
   ["auto-deliver", ["1", "true"]],
@@ -215,7 +279,11 @@ test("doctor shows the value and the source of every option of start, exec, pool
       return `--${name} is ${as} (${sourceOf(name)})`;
     });
   const file = "routing-sandbox.config.json";
-  const content = Object.fromEntries([...values].map(([name, [value]]) => [name, value]));
+  const typed = (value: string): unknown =>
+    /^(\d{1,15}|true|false|\[.*)$/.test(value) ? JSON.parse(value) : value;
+  const content = Object.fromEntries(
+    [...values].map(([name, [value, shown]]) => [name, typed(name === "timeout" ? value : (shown ?? value))]),
+  );
   await writeFile(file, JSON.stringify(content));
   expect(await configured()).toBe(shown(() => file).join(", "));
   const variableOf = (name: string) => `ROUTING_SANDBOX_${name.replaceAll("-", "_").toUpperCase()}`;

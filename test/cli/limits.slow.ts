@@ -20,19 +20,20 @@ async function runIn(
   });
 }
 
-test("exec without a folder for temporary files says so, exits with 125 and makes none", async () => {
+test("exec and check-client without a folder for temporary files say so, exit with 125 and make none", async () => {
   const folder = await temporaryFolder();
   const [missing, file] = [join(folder, "missing"), join(folder, "file")];
   await writeFile(file, "");
-  for (const [TMPDIR, reason] of [
-    [missing, "there is no such file (ENOENT"],
-    [file, "a part of the path is a file (ENOTDIR"],
+  for (const [command, TMPDIR, reason, otherwise] of [
+    ["exec", missing, "there is no such file (ENOENT", ", or choose one with --data-dir."],
+    ["exec", file, "a part of the path is a file (ENOTDIR", ", or choose one with --data-dir."],
+    ["check-client", missing, "there is no such file (ENOENT", "."],
   ] as const) {
-    const { code, stderr } = await runIn(folder, "sandbox exec -- true", { TMPDIR });
+    const { code, stderr } = await runIn(folder, `sandbox ${command} -- true`, { TMPDIR });
     expect(code).toBe(125);
     expect(stderr).toMatch(/^[^\n]+\n$/);
     expect(stderr).toContain(`The folder for temporary files ${TMPDIR} cannot be used: ${reason}`);
-    expect(stderr).toContain("Set TMPDIR to a folder that you may write to, or choose one with --data-dir.");
+    expect(stderr).toContain(`Set TMPDIR to a folder that you may write to${otherwise}`);
   }
   expect(await readdir(folder)).toEqual(["file"]);
 });

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { isError } from "../../../protocol/coded-error.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { inCheckout, packageRoot } from "../../lib/package-root.ts";
+import { temporaryFault, temporaryRemedy } from "../../lib/temporary-fault.ts";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
 import { accounts, genesisDeployment } from "./deployment-record.ts";
 import { GenesisError } from "./genesis-error.ts";
@@ -124,6 +125,8 @@ export async function loadGenesis(signal?: AbortSignal): Promise<Genesis> {
 
 // A package brings exactly one prepared chain, and nothing to make another with.
 async function unusableGenesis(key: string): Promise<GenesisError> {
+  const fault = await temporaryFault();
+  if (fault !== null) return new GenesisError("not_built", `${fault} ${temporaryRemedy}.`);
   const folder = dirname(genesisFolder(key));
   const brought = await readdir(folder).catch(() => []);
   return new GenesisError(

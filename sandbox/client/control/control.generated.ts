@@ -17,7 +17,7 @@ export interface components {
       method: "GET" | "POST";
       /** The path of the API operation, with its query. */
       path: string;
-      /** A key of your choice, which every POST needs. Send it again to repeat a request. */
+      /** A key of your choice of 8 to 100 characters, which every POST needs. Send it again to repeat a request. */
       idempotency_key?: string;
       /** The body of a POST; a GET is sent without it. */
       body?: components["schemas"]["JsonObject"];
@@ -285,6 +285,7 @@ export interface components {
       /** SHA-256 over all of the other fields. */
       digest: components["schemas"]["Hash"];
       epoch: components["schemas"]["Hash"];
+      /** The newest block. state_root includes what calls such as anvil_setBalance have changed since. */
       block: {
         number: number;
         hash: components["schemas"]["Hash"];
@@ -1715,7 +1716,7 @@ export interface paths {
       };
     };
     get: {
-      parameters: { query?: { "status"?: string; "operation"?: "capabilities" | "issueAccess" | "readProgram" | "createMerchant" | "confirmEnrollment" | "createPurchase" | "readPurchase" | "activatePurchase" | "confirmRegistration" | "reconcilePurchase" | "fileClaim" | "recordDecision" | "executeRefund" | "deliverNotification" | "listReceipts" | "listTransactions" | "receiveNotification" | "readMerchantWallet" | "submitMerchantWalletAction" | "readPurchaseWallet" | "submitPurchaseWalletAction"; "purchase"?: string; "cursor"?: string; "order"?: "newest" | "slowest"; "after"?: string; "limit"?: string }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "status"?: string; "operation"?: "capabilities" | "issueAccess" | "readProgram" | "createMerchant" | "confirmEnrollment" | "createPurchase" | "readPurchase" | "activatePurchase" | "confirmRegistration" | "reconcilePurchase" | "fileClaim" | "recordDecision" | "executeRefund" | "deliverNotification" | "listReceipts" | "listTransactions" | "receiveNotification" | "readMerchantWallet" | "submitMerchantWalletAction" | "readPurchaseWallet" | "submitPurchaseWalletAction"; "purchase"?: string; "cursor"?: string; "order"?: "newest" | "slowest"; "after"?: number; "limit"?: number }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RequestViews"] } };
@@ -1897,7 +1898,7 @@ export interface paths {
   };
   "/snapshots/{number}/restore": {
     post: {
-      parameters: { query?: never; header?: never; path: { "number": string }; cookie?: never };
+      parameters: { query?: never; header?: never; path: { "number": number }; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["KeptSnapshots"] } };

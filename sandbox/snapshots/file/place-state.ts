@@ -1,10 +1,13 @@
 import { mkdtemp, rm, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hashJson } from "../../../protocol/values/canonical-json.ts";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import type { SavedChain } from "../../chain/start-chain.ts";
 import { unloadable } from "../../chain/unloadable.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { temporaryFault, temporaryRemedy } from "../../lib/temporary-fault.ts";
 import type { Fingerprint } from "../fingerprint.ts";
 import type { LoadedSnapshot } from "./snapshot-content.ts";
 
@@ -17,6 +20,8 @@ export async function placeState(
   saved: LoadedSnapshot,
   directory: string | undefined,
 ): Promise<SavedChain & AsyncDisposable> {
+  const fault = directory === undefined ? await temporaryFault() : null;
+  if (fault !== null) throw new SandboxError("snapshot_refused", `${fault} ${temporaryRemedy}.`);
   const folder =
     directory === undefined ? await mkdtemp(join(tmpdir(), "routing-sandbox-state-")) : loadingIn(directory);
   const stateFile = join(folder, "state.json");
@@ -62,7 +67,10 @@ function loadingIn(directory: string): string {
  */
 export function requireEqual(saved: LoadedSnapshot, loaded: Fingerprint): void {
   const { fingerprint } = saved;
-  if (fingerprint.digest === loaded.digest) return;
+  const { digest: _, ...counted } = loaded;
+  // Earlier versions saved the root of the block, also if calls had changed the state since; the hash of the block is compared.
+  const block = { ...loaded.block, state_root: fingerprint.block.state_root };
+  if (fingerprint.digest === hashJson({ ...counted, block })) return;
   throw unloadable(
     saved,
     `the loaded state differs from the saved state: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}`,

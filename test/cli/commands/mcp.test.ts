@@ -98,8 +98,12 @@ test("the tools have the schemas of the control API, each as one object", async 
     purchase: { type: "object", properties: { buyer: { type: "string", default: "buyer" } } },
   });
   expect(inputs["restore"]).toMatchObject({
-    properties: { number: { type: "string" } },
+    properties: { number: { type: "integer" } },
     required: ["number"],
+  });
+  expect(inputs["requests"]?.properties).toMatchObject({
+    limit: { type: "integer", minimum: 1, maximum: 200 },
+    after: { type: "integer" },
   });
   expect(inputs["time"]?.properties).toMatchObject({
     seconds: { type: "integer" },
@@ -137,7 +141,9 @@ test.each<[tool: string, given: { [argument: string]: unknown }, sentence: strin
   ["time", { minutes: 1 }, "The tool time has no argument minutes. Use seconds, to, blocks or every."],
   ["time", { seconds: 1, blocks: 1 }, "/blocks is not a field of this request; use seconds"],
   ["faults", { intent: "fire" }, "intent"],
-  ["explain", {}, 'must be {"call": …}, {"typed_data": …} or {"decision": …}'],
+  ["explain", {}, "The tool explain needs one of hash, call, typed_data or decision. Pass it."],
+  ["explain", { for: "pur_a" }, "The tool explain needs one of hash, call,"],
+  ["time", {}, "The tool time needs one of seconds, to, blocks or every. Pass it."],
   ["explain", { hash: "0x12" }, "/hash"],
   ["restore", { number: 99 }, "99"],
   ["restore", {}, "The argument number of restore is missing. Pass it."],

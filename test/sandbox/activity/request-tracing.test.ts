@@ -90,6 +90,25 @@ test("a later version of traceparent may have more fields, and is passed on as i
 });
 
 test.each([
+  ["", undefined],
+  ["junk", undefined],
+  ["=1", undefined],
+  ["Shop=1", undefined],
+  ["shop=1=2", undefined],
+  ["shop=1,shop=2", undefined],
+  ["shop=1,junk", undefined],
+  [Array.from({ length: 33 }, (_, at) => `k${at}=1`).join(), undefined],
+  ["shop=1, ,tenant@vendor=a b", "shop=1, ,tenant@vendor=a b"],
+])(
+  "of a request with a valid traceparent, the tracestate %j is passed on as %j",
+  async (tracestate, passed) => {
+    const { event } = await createPurchase({ traceparent, tracestate });
+    const headers = await arrivedOf(event);
+    expect([headers?.["traceparent"], headers?.["tracestate"]]).toEqual([traceparent, passed]);
+  },
+);
+
+test.each([
   ["the host evil.example", { host: "evil.example" }, 403],
   ["an expectation", { expect: "200-ok" }, 417],
   ["headers that are too large", { "x-long": "x".repeat(20_000) }, 431],

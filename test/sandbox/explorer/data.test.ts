@@ -402,6 +402,7 @@ test("search finds the states that can be created, and the explanation of a tran
   expect(await idsOf("given")).toEqual(purchaseStates.map((state) => `purchase ${state}`));
   expect(await idsOf("given merchant")).toEqual(merchantStates.map((state) => `merchant ${state}`));
   expect(await idsOf("given sold")).toEqual([]);
+  expect(await idsOf(" Given MERCHANT Funded")).toEqual(["merchant funded"]);
   const absent = `0x${"12".repeat(32)}`;
   expect(await find(`explain ${absent}`)).toMatchObject([{ type: "transaction", id: absent }]);
   const { refunded } = await purchases();

@@ -87,7 +87,13 @@ test("an option whose fields are undefined has the defaults of these fields", ()
 test.for([
   [{ mode: "Deterministic" }, 'mode must be "deterministic" or "live", not "Deterministic"'],
   [{ seed: 5 }, "seed must be a string of 1 to 200 characters, not 5."],
-  [{ seed: "" }, "seed must be a string of 1 to 200 characters, not"],
+  [{ seed: "" }, "The option seed is empty. Pass a value."],
+  [{ from: "" }, "The option from is empty. Pass a value."],
+  [{ receiverUrl: "" }, "The option receiverUrl is empty. Pass a value."],
+  [
+    { contracts: { registrar: { artifact: "" } } },
+    "The option contracts.registrar.artifact is empty. Pass a value.",
+  ],
   [{ receiptTimeoutMs: Number.NaN }, "receiptTimeoutMs must be a whole number"],
   [{ dataDirectory: "" }, "dataDirectory is empty"],
   [{ fresh: true }, "Pass a directory, or leave out the option fresh."],
@@ -99,6 +105,10 @@ test.for([
 test.for([
   [["demo"], '"demo" is no program id. Use an id such as prg_demo.'],
   [[{ id: "prg_books", account: "books" }], "is no program"],
+  [
+    [{ id: "prg_books", name: "" }],
+    'The program prg_books has the name "". Pass one of 1 to 100 characters, or leave it out.',
+  ],
   [["prg_books", "prg_books"], "Two programs have the id prg_books; each needs its own."],
   [
     ["prg_books", { id: "prg_demo", account: "acct_books" }],

@@ -49,6 +49,34 @@ test("a fingerprint depends on the newest block, even if the block changes nothi
   await snapshot.restore();
 });
 
+test.each([
+  ["anvil_setBalance", ["0x5"]],
+  ["anvil_setNonce", ["0x9"]],
+  ["anvil_setCode", ["0x6001"]],
+  ["anvil_setStorageAt", ["0x0", `0x${"1".padStart(64, "0")}`]],
+] as const)(
+  "a fingerprint depends on what %s has changed, also before the next block",
+  async (method, params) => {
+    const snapshot = await sandbox.snapshot();
+    const before = await sandbox.fingerprint();
+    await fetch(sandbox.description.urls.rpc, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method,
+        params: [sandbox.wallets.stranger.address, ...params],
+      }),
+    });
+    const after = await sandbox.fingerprint();
+    expect(after.digest).not.toBe(before.digest);
+    expect(after.block.hash).toBe(before.block.hash);
+    await snapshot.restore();
+    expect(await sandbox.fingerprint()).toEqual(before);
+  },
+);
+
 test("the first block after a restore is one second later than the restored block", async () => {
   const { clock, chain } = sandbox;
   const now = await clock.now();

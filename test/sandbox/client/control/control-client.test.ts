@@ -19,7 +19,7 @@ test("the client of the control API returns typed data of every kind of request"
   );
   expect(data).toHaveLength(1);
   const { number } = unwrap(await control.POST("/snapshots"));
-  const params = { path: { number: String(number) } };
+  const params = { path: { number } };
   expect(unwrap(await control.POST("/snapshots/{number}/restore", { params })).data).toHaveLength(1);
   expect(unwrap(await control.POST("/blocks")).block_number).toBeGreaterThan(0);
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { hashJson } from "../../../../protocol/values/canonical-json.ts";
 import { readMining, setMining } from "../../../../sandbox/chain/clock/mining.ts";
 import { readableStates } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
@@ -147,6 +148,29 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     `${join(folder, "none")} cannot be read: there is no such file (ENOENT, ${join(folder, "none")}). Name a snapshot file.`,
   );
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
+});
+
+test("a file that was saved between a change of an account and the next block is loaded, also one of an earlier version, whose root is that of the block", async () => {
+  const start = await sandbox.snapshot();
+  const { client } = sandbox.chain;
+  await client.setBalance({ address: sandbox.wallets.stranger.address, value: 5n });
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const saved = await sandbox.fingerprint();
+  await start.restore();
+  const { digest, ...counted } = saved;
+  const { stateRoot } = await client.getBlock({ blockTag: "latest" });
+  const earlier = hashJson({ ...counted, block: { ...saved.block, state_root: stateRoot } });
+  const whole = await readFile(file);
+  const text = brotliDecompressSync(whole.subarray(whole.indexOf("\n") + 1)).toString();
+  const changed = text
+    .replace(`"state_root":"${saved.block.state_root}"`, `"state_root":"${stateRoot}"`)
+    .replace(`"digest":"${digest}"`, `"digest":"${earlier}"`);
+  for (const content of [text, changed]) {
+    await writeFile(file, sealed(whole, {}, brotliCompressSync(content, fast)));
+    await using loaded = await createSandbox({ from: file });
+    expect(await loaded.fingerprint()).toEqual(saved);
+  }
 });
 
 test("a file whose state is not what its fingerprint says, or that Anvil cannot load, is refused, though its checksum is right", async () => {
