@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { toChainTimestamp } from "../../protocol/values/time.ts";
 import { renderTemplate } from "../../server/documentation/render-template.ts";
+import { redact } from "../../server/http/redact.ts";
 import { escapeMarkup } from "../../server/lib/escape-controls.ts";
 import { once } from "../../server/lib/once.ts";
 import { readAsset } from "../../server/pages/assets.ts";
@@ -37,12 +38,12 @@ const policy =
 export function renderTrace(data: TraceData, labels: { [address: string]: string }): string {
   const { trace } = data;
   // The data must not end its element.
-  const json = JSON.stringify(data).replaceAll("<", "\\u003c");
+  const json = redact(JSON.stringify(data)).replaceAll("<", "\\u003c");
   const [before = "", after = ""] = template().split(mark);
   const title = escapeMarkup(trace.test ?? "Trace");
   return [
     before.replace(/<title>.*?<\/title>/, () => `<title>${title}</title>`),
-    `<pre>${escapeMarkup(summarize(trace, labels))}</pre>`,
+    `<pre>${escapeMarkup(redact(summarize(trace, labels)))}</pre>`,
     after.replace("</body>", () => `<script type="application/json" id="trace">${json}</script></body>`),
   ].join("");
 }

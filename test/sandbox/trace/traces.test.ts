@@ -120,6 +120,12 @@ test("the entries of given states are counted as preparation, up to the first ow
   expect(await summary("wrong-wallet")).toMatch(/of which 9 prepared/);
 });
 
+test("a trace has no account key, even if a client has sent one as a reference", async () => {
+  const page = await readFile(join(folder, "left", "failing-suite-wrong-amount.trace.html"), "utf8");
+  expect(page).toContain('"reference":"rsk_redacted_');
+  expect(page).not.toMatch(/rs[ck]_(?!redacted)[\w-]{20}/);
+});
+
 test("a trace has at most one megabyte, and its snapshot file can be started", async () => {
   const { size } = await stat(join(folder, "left", "failing-suite-wrong-wallet.trace.html"));
   expect(size).toBeLessThan(1_000_000);
