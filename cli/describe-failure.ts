@@ -3,6 +3,7 @@ import { faultFlags } from "../sandbox/faults/fault-request.ts";
 import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
 import { flaggedOptions } from "../sandbox/options/options.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
+import { describeRefusal } from "../server/lib/describe-refusal.ts";
 
 /** Says why a command has failed, and what to do. */
 export function describeFailure(thrown: unknown): string {
@@ -15,7 +16,7 @@ export function describeFailure(thrown: unknown): string {
   const limit = causesOf(error).find((cause) => ["EMFILE", "ENFILE"].includes(codeOf(cause) ?? ""));
   if (limit !== undefined)
     return `The command cannot continue: ${describeFileError(limit)}. Allow more of them (ulimit -n), and run the command again.`;
-  return inFlags(messageOf(error));
+  return inFlags(describeRefusal(error) ?? messageOf(error));
 }
 
 /** Other options (of joinSandbox, explore and listeners), and fields of requests, whose flags have their names. */

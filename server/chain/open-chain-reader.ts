@@ -3,6 +3,7 @@ import type { ObservedTransaction } from "../../protocol/binding/observed-transa
 import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { toNode, traceRevert } from "../../relayer/node/node.ts";
+import { describeRefusal } from "../lib/describe-refusal.ts";
 import {
   type BlockPoint,
   type ChainCall,
@@ -164,7 +165,8 @@ function guard<A extends unknown[], R>(read: (...args: A) => Promise<R>): (...ar
     try {
       return await read(...args);
     } catch (cause) {
-      if (cause instanceof BaseError) throw new ChainUnavailableError(cause.shortMessage, { cause });
+      if (cause instanceof BaseError)
+        throw new ChainUnavailableError(describeRefusal(cause) ?? cause.shortMessage, { cause });
       throw cause;
     }
   };

@@ -2,6 +2,7 @@ import { custom, type EIP1193RequestFn } from "viem";
 import { estimateFeesPerGas } from "viem/actions";
 import type { Fees } from "../../../relayer/context.ts";
 import { findDifference } from "../../../server/chain/find-difference.ts";
+import { describeRefusal } from "../../../server/lib/describe-refusal.ts";
 import type { KnownNetwork } from "../../../server/services.ts";
 import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -90,7 +91,8 @@ export async function requireUsableNode(
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof NodeSilentError ? error.message : "it refuses the first request.";
+  if (error instanceof NodeSilentError) return error.message;
+  return describeRefusal(error) ?? "it refuses the first request.";
 }
 
 /**

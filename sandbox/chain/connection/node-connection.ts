@@ -38,6 +38,8 @@ export class NodeConnection {
   readonly sent = new Map<string, number>();
   readonly #lacking = new Set<string>();
   readonly #request: EIP1193RequestFn;
+  /** The texts of the URLs that may be a key, longer ones first. */
+  readonly #secrets: readonly string[];
   readonly #sockets: ReturnType<WebSocketTransport>[] = [];
 
   /** @param urls - of JSON-RPC over HTTP or WebSocket; the later ones are asked when the earlier ones do not answer. */
@@ -50,10 +52,11 @@ export class NodeConnection {
     });
     const { request } = createClient({ transport: fallback(transports, { retryCount }) });
     this.#request = request;
+    this.#secrets = urls.flatMap(secretsOf).toSorted((a, b) => b.length - a.length);
   }
 
   /**
-   * Asks the node. Neither a refusal nor a silence names its URL, which may contain a key.
+   * Asks the node. Neither a refusal, whose text is the node's, nor a silence names its URL, which may contain a key.
    *
    * @throws RpcRequestError when it refuses; NodeSilentError when it does not answer, or refuses every request for now.
    */
@@ -66,10 +69,45 @@ export class NodeConnection {
     try {
       return await this.#request({ method, params });
     } catch (error) {
-      const failure = withoutUrl(method, error);
+      const failure = this.#withoutUrl(method, error);
       if (optionalMethods.test(method) && isLacking(failure)) this.#lacking.add(method);
       throw failure;
     }
+  }
+
+  #withoutUrl(method: string, error: unknown): RpcRequestError | NodeSilentError {
+    const causes = causesOf(error);
+    const refused = causes.find((cause) => cause instanceof RpcRequestError);
+    if (refused !== undefined) {
+      const { code } = refused;
+      const details = this.#hide(refused.details);
+      const data: unknown = refused.data && JSON.parse(this.#hide(JSON.stringify(refused.data)));
+      if (code === 429 || /rate.?limit|too many requests|exceeded.*(?:capacity|compute|quota)/i.test(details))
+        return new NodeSilentError("The node refuses further requests for now.");
+      // Nodes have several codes for a call that reverts, and Hardhat 2 has the bytes within an object.
+      const bytes = isHex(data) ? data : nestedData.safeParse(data).data?.data;
+      return bytes !== undefined && /revert/i.test(details)
+        ? refusal(method, executionReverted, details, bytes)
+        : refusal(method, code, details, data);
+    }
+    const failed = causes.find((cause) => cause instanceof HttpRequestError);
+    const { status } = failed ?? {};
+    // A request that it does not take at all; the others may be answered when they are sent again.
+    if (status !== undefined && [400, 404, 405, 413, 422].includes(status))
+      return refusal(method, -32_600, `The node responded with HTTP ${status}.`);
+    if (status !== undefined) return new NodeSilentError(`The node responded with HTTP ${status}.`);
+    if (causes.some((cause) => cause instanceof TimeoutError))
+      return new NodeSilentError(`The node gave no response within ${timeoutMs / 1_000} s.`);
+    return new NodeSilentError(
+      causes.some(({ name }) => name === "SyntaxError")
+        ? "The response is not JSON. The URL must be one of a node's JSON-RPC."
+        : "The node accepts no connection, or has closed it.",
+    );
+  }
+
+  /** Replaces what may be a key: providers quote it in their refusals. */
+  #hide(text: string): string {
+    return this.#secrets.reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
   }
 
   /**
@@ -109,6 +147,25 @@ export class NodeConnection {
   }
 }
 
+/** The parts of a URL, and it whole, that may be or have a key: also as a node writes them that has decoded them. */
+function secretsOf(url: string): string[] {
+  const { href, origin, pathname, search, searchParams, username, password } = new URL(url);
+  const parts = [...pathname.split("/"), ...searchParams.values(), username, password];
+  const named = [url, href, `${origin}${pathname}${search}`, `${pathname}${search}`, pathname, ...parts];
+  return named.flatMap((text) => [text, decode(text)]).filter((text) => text.length >= leastSecret);
+}
+
+/** The fewest characters of a part of a URL that is hidden: a shorter one, as in `/v2`, is no key. */
+const leastSecret = 8;
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Returns a transport that opens a new connection when the one that it had is lost: viem's own tries that once, and keeps a dead one then. */
 function openedAgain(transport: WebSocketTransport): WebSocketTransport {
   return (options) => {
@@ -144,33 +201,6 @@ function isSocket(url: string): boolean {
 /** Returns a refusal by the node. */
 export function refusal(method: string, code: number, message: string, data?: unknown): RpcRequestError {
   return new RpcRequestError({ body: { method }, error: { code, message, data }, url: "the node" });
-}
-
-function withoutUrl(method: string, error: unknown): RpcRequestError | NodeSilentError {
-  const causes = causesOf(error);
-  const refused = causes.find((cause) => cause instanceof RpcRequestError);
-  if (refused !== undefined) {
-    const { code, details, data } = refused;
-    if (code === 429 || /rate.?limit|too many requests|exceeded.*(?:capacity|compute|quota)/i.test(details))
-      return new NodeSilentError("The node refuses further requests for now.");
-    // Nodes have several codes for a call that reverts, and Hardhat 2 has the bytes within an object.
-    const bytes = isHex(data) ? data : nestedData.safeParse(data).data?.data;
-    return bytes !== undefined && /revert/i.test(details)
-      ? refusal(method, executionReverted, details, bytes)
-      : refusal(method, code, details, data);
-  }
-  const failed = causes.find((cause) => cause instanceof HttpRequestError);
-  const { status } = failed ?? {};
-  // A request that it does not take at all; the others may be answered when they are sent again.
-  if (status !== undefined && [400, 404, 405, 413, 422].includes(status))
-    return refusal(method, -32_600, `The node responded with HTTP ${status}.`);
-  if (status !== undefined) return new NodeSilentError(`The node responded with HTTP ${status}.`);
-  const isLate = causes.some((cause) => cause instanceof TimeoutError);
-  return new NodeSilentError(
-    isLate
-      ? `The node gave no response within ${timeoutMs / 1_000} s.`
-      : "The node accepts no connection, or has closed it.",
-  );
 }
 
 function isLacking(failure: RpcRequestError | NodeSilentError): boolean {

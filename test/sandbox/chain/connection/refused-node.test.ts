@@ -1,7 +1,9 @@
 import { numberToHex } from "viem";
 import { expect, test } from "vitest";
+import { causesOf } from "../../../../protocol/coded-error.ts";
 import { reachNode, requireUsableNode } from "../../../../sandbox/chain/connection/connect-chain.ts";
 import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
+import { describeRefusal } from "../../../../server/lib/describe-refusal.ts";
 import { openAnsweringNode } from "../../../kit/connected.ts";
 
 const now = () => Math.floor(Date.now() / 1_000);
@@ -64,7 +66,7 @@ test.for<[string, (answers: { [method: string]: unknown }) => void, string]>([
   [
     "a node that refuses",
     (node) => Reflect.deleteProperty(node, "eth_chainId"),
-    "The node of the option network.rpcUrls does not respond: it refuses the first request.",
+    "The node of the option network.rpcUrls does not respond: The node refused a request (-32601): the method does not exist.",
   ],
 ])("%s is refused before anything is sent", async ([, change, message]) => {
   const answers = {
@@ -124,4 +126,23 @@ test("an unreachable node is named without its URL, which may have a key, and th
     eth_getBlockByNumber: block(now()),
   });
   expect(await requireUsableNode(reachNode([`${gone.url}/secret-key`, node.url], 0), undefined)).toBe(1_337);
+});
+
+test("the refusals and the data of a node have no part of its URL that may be a key, and say why it refused", async () => {
+  const answers: { [method: string]: unknown } = {};
+  await using node = await openAnsweringNode(answers);
+  const [path, query] = ["aKeyInThePath", "aKeyInTheQuery"];
+  const url = `${node.url}/v2/${path}?apikey=${query}`;
+  const connection = new NodeConnection([url]);
+  const message = `forbidden at ${url} (key ${path})`;
+  answers["eth_blockNumber"] = { error: { code: -32_001, message, data: { url } } };
+  const error = await connection.ask("eth_blockNumber", []).catch((reason: unknown) => reason);
+  expect(describeRefusal(error)).toBe(
+    "The node refused a request (-32001): forbidden at [hidden] (key [hidden]).",
+  );
+  for (const cause of causesOf(error)) {
+    const text = JSON.stringify(cause) + String(cause.stack);
+    expect(text).not.toContain(path);
+    expect(text).not.toContain(query);
+  }
 });
