@@ -11,7 +11,8 @@ export async function findNetwork(id: number): Promise<Chain | undefined> {
   if (developmentIds.includes(id)) return undefined;
   // Hundreds of networks: nothing of them is loaded for the sandbox's own chain.
   const networks = Object.values<Chain>(await import("viem/chains")).filter((network) => network.id === id);
-  return networks.find(({ testnet }) => testnet === true) ?? networks[0];
+  // A test network and a production network may share an id: then the money may be real.
+  return networks.find(({ testnet }) => testnet !== true) ?? networks[0];
 }
 
 /** Describes a network as wallets show it; null for one that viem does not know, and for development nodes. */

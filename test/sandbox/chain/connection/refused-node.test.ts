@@ -104,12 +104,16 @@ test("a development node may have made no block for long", async () => {
   expect(await requireUsableNode(reachNode([node.url], 0), undefined)).toBe(1_337);
 });
 
-test("a production network stays refused when it is allowed", async () => {
-  await using node = await openAnsweringNode({ eth_chainId: "0x1" });
-  await expect(requireUsableNode(reachNode([node.url], 0), 1)).rejects.toMatchObject({
-    code: "node_unusable",
-  });
-});
+test.each([1, 999])(
+  "the production network %d stays refused when it is allowed, also if a test network has the same id",
+  async (id) => {
+    await using node = await openAnsweringNode({ eth_chainId: numberToHex(id) });
+    await expect(requireUsableNode(reachNode([node.url], 0), id)).rejects.toMatchObject({
+      code: "node_unusable",
+      message: expect.stringContaining("a production network"),
+    });
+  },
+);
 
 test("an unreachable node is named without its URL, which may have a key, and the next one is asked", async () => {
   const [gone, unreachable] = await Promise.all([openAnsweringNode({}), openAnsweringNode({})]);
