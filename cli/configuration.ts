@@ -8,8 +8,10 @@ import { readInput } from "../server/lib/file-kind.ts";
 import { orList } from "../server/lib/wording.ts";
 import { flagOf, noteSources } from "./describe-failure.ts";
 
-/** The commands whose options the environment and the config file can set; of the others, only the data directory. */
+/** The commands whose options the environment and the config file can set; of the others, only those that are {@link configurableEverywhere}. */
 export const configurable = new Set(["start", "exec", "pool", "join", "check-client", "doctor"]);
+/** The data directory, and the node of `deploy`: its URL may have a key, which other users of the machine can read on a command line. */
+const configurableEverywhere = ["--data-dir", "--rpc-url", "--keys", "--deployment", "--allow-chain-id"];
 /** The config files, in the current folder. */
 const configFiles = ["json", "yaml", "yml"].map((ending) => `routing-sandbox.config.${ending}`);
 const mostOfConfig = { bytes: 2 ** 20, values: 10_000 };
@@ -45,7 +47,9 @@ export async function configure(command: Command, commands: readonly Command[]):
   if (isConfigurable) refuseUnknownVariables(known);
   const { values, file } = await readConfig(known);
   const options = command.options.filter(
-    (option) => !ofOneCall.has(option.attributeName()) && (isConfigurable || option.long === "--data-dir"),
+    (option) =>
+      !ofOneCall.has(option.attributeName()) &&
+      (isConfigurable || configurableEverywhere.includes(option.long ?? "")),
   );
   const places = new Map<string, string>();
   const configured = options.flatMap((option): ConfiguredValue[] => {

@@ -21,7 +21,12 @@ import { sameAddress } from "../../protocol/values/same-address.ts";
 import { codeHashAt, findDifference } from "../../server/chain/find-difference.ts";
 import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
-import { estimateFees, reachNode, requireUsableNode } from "../chain/connection/connect-chain.ts";
+import {
+  estimateFees,
+  reachNode,
+  requireSameChain,
+  requireUsableNode,
+} from "../chain/connection/connect-chain.ts";
 import { unusable } from "../chain/connection/network.ts";
 import {
   type NetworkDeployment,
@@ -82,6 +87,10 @@ export async function deploy(options: DeployOptions): Promise<DeploymentRecord> 
   const node = reachNode(options.rpcUrls, 0);
   try {
     const chainId = await requireUsableNode(node, options.allowChainId);
+    await requireSameChain(options.rpcUrls, async (client) => {
+      const id = await client.getChainId();
+      return id === chainId ? null : `chain id is ${id}, not ${chainId}`;
+    });
     const file = (await readDeployment(options.deployment)) ?? newDeployment(chainId);
     if (file.chain_id !== chainId)
       throw unusable(

@@ -135,7 +135,7 @@ const generated = `${[
   "  or `apiPort`), or those of [createSandbox](options.md) (`ports: { api: 0 }`). Use one name for each option.",
   "",
   "An unknown name is refused. `ROUTING_SANDBOX_DATA_DIR` is the data directory of all other commands, too. It does not",
-  "change what a command of `exec` talks to. `doctor` shows each value that is not a default, and where it came from.",
+  "change what a command of `exec` talks to. `deploy` takes the options of its node. `doctor` shows each value that is not a default, and where it came from.",
   "",
   ...commands.flatMap(describe),
   "Load the script into your shell. `routing-sandbox` must be on the PATH:",

@@ -199,6 +199,12 @@ test("the data directory of the environment holds for every command, but not for
   expect((await tryCli(["status", "--json"])).stderr).toContain(join(folder, "other"));
 });
 
+test("deploy takes its node from the environment, so that the key in a URL is on no command line", async () => {
+  process.env["ROUTING_SANDBOX_RPC_URL"] = "ftp://a-key";
+  const { stderr } = await tryCli(["deploy"]);
+  expect(stderr).toContain("ROUTING_SANDBOX_RPC_URL has a URL of another scheme.");
+});
+
 test("doctor shows each value that is not a default, and where it came from", async () => {
   await writeFile("routing-sandbox.config.json", '{ "seed": "file" }');
   process.env["ROUTING_SANDBOX_CONFIRMATIONS"] = "3";

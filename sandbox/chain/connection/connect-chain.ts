@@ -6,7 +6,7 @@ import { describeRefusal } from "../../../server/lib/describe-refusal.ts";
 import type { KnownNetwork } from "../../../server/services.ts";
 import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import { clearInterval, setInterval } from "../../lib/time/timers.ts";
+import { clearInterval, setInterval, wait } from "../../lib/time/timers.ts";
 import type { ReplaceableAnvil } from "../anvil/replaceable-anvil.ts";
 import { NodeSilentError } from "../client/anvil-silent-error.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
@@ -90,6 +90,38 @@ export async function requireUsableNode(
   return chainId;
 }
 
+/** The longest time, in milliseconds, for what one node of several says of its chain. */
+const compareMs = 5_000;
+
+/**
+ * Makes sure that each of several nodes that responds serves the same chain.
+ *
+ * @param difference - what differs from the chain that is expected, as a clause; null for nothing.
+ * @throws SandboxError node_unusable
+ */
+export async function requireSameChain(
+  urls: readonly string[],
+  difference: (client: ChainClient) => Promise<string | null>,
+): Promise<void> {
+  if (urls.length < 2) return;
+  const differences = await Promise.all(
+    urls.map(async (url) => {
+      const { connection, client } = reachNode([url], 0);
+      try {
+        // Another one is asked in place of a node that does not respond.
+        return await Promise.race([difference(client), wait(compareMs).then(() => null)]).catch(() => null);
+      } finally {
+        await connection.close();
+      }
+    }),
+  );
+  const index = differences.findIndex((one) => one !== null);
+  if (index === -1) return;
+  throw unusable(
+    `URL ${index + 1} of the option network.rpcUrls is of another chain: ${differences[index]}. Leave it out, or name a node of the same chain.`,
+  );
+}
+
 function reasonOf(error: unknown): string {
   if (error instanceof NodeSilentError) return error.message;
   return describeRefusal(error) ?? "it refuses the first request.";
@@ -114,6 +146,7 @@ export async function connectChain(
       throw unusable(
         `The chain is not the one of ${option.deployment}: ${difference}. Name the node that the file belongs to.`,
       );
+    await requireSameChain(option.rpcUrls, async (one) => await findDifference(one, deployment));
     const pauseMs = await measureBlockMs(client);
     const programs = Object.entries(keys.programs).map(([id, { operator, commitment_signer }]) => [
       id,

@@ -1,7 +1,11 @@
 import { numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { causesOf } from "../../../../protocol/coded-error.ts";
-import { reachNode, requireUsableNode } from "../../../../sandbox/chain/connection/connect-chain.ts";
+import {
+  reachNode,
+  requireSameChain,
+  requireUsableNode,
+} from "../../../../sandbox/chain/connection/connect-chain.ts";
 import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
 import { describeRefusal } from "../../../../server/lib/describe-refusal.ts";
 import { openAnsweringNode } from "../../../kit/connected.ts";
@@ -149,4 +153,22 @@ test("the refusals and the data of a node have no part of its URL that may be a 
     expect(text).not.toContain(path);
     expect(text).not.toContain(query);
   }
+});
+
+test("of several nodes, one of another chain is refused by its place, and one that does not respond is not", async () => {
+  const answering = async (id: number) => await openAnsweringNode({ eth_chainId: numberToHex(id) });
+  await using one = await answering(1_337);
+  await using other = await answering(31_337);
+  const gone = await answering(1);
+  await gone[Symbol.asyncDispose]();
+  const difference = async (client: { getChainId: () => Promise<number> }) => {
+    const id = await client.getChainId();
+    return id === 1_337 ? null : `chain id is ${id}`;
+  };
+  await requireSameChain([one.url, gone.url, one.url], difference);
+  await expect(requireSameChain([one.url, other.url], difference)).rejects.toMatchObject({
+    code: "node_unusable",
+    message:
+      "URL 2 of the option network.rpcUrls is of another chain: chain id is 31337. Leave it out, or name a node of the same chain.",
+  });
 });
