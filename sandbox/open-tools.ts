@@ -18,6 +18,7 @@ import { AddressLabels } from "./explorer/address-labels.ts";
 import { GivenAccess } from "./given/actors/access.ts";
 import { openMerchantReads } from "./given/actors/merchant-reads.ts";
 import { Given, type GivenMeans } from "./given/given.ts";
+import { UndoableCalls } from "./given/undoable-calls.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { fetchDirect } from "./lib/http/direct/fetch-direct.ts";
 import { restoreParts } from "./lib/part.ts";
@@ -93,11 +94,12 @@ async function openAll(process: ObservedProcess, service: StartedService, start:
     await published.describe();
   }
   const heads = await followChain(chain.watchHeads.bind(chain), service, process, start);
-  const tools = openSnapshots(process, service, state, { description, published });
+  const calls = new UndoableCalls();
+  const tools = openSnapshots(process, service, { ...state, calls }, { description, published });
   const wallets = walletsOf(chain, description, service);
   const given = openGiven(chain, wallets.named, description, { ...service, ...state });
   if (saved !== null) requireEqual(saved, await deadline.within("Anvil to respond", tools.fingerprint()));
-  return { ...state, ...tools, description, heads, wallets, given };
+  return { ...state, ...tools, description, heads, wallets, given, calls };
 }
 
 /** All state but the chain's. */
@@ -161,7 +163,7 @@ function openState(
 function openSnapshots(
   { settings, chain, cluster, gate, refusals, requestLog }: ObservedProcess,
   { services, withoutFaults, relayer, store }: StartedService,
-  { parts }: ReturnType<typeof openState>,
+  { parts, calls }: Pick<ReturnType<typeof openState>, "parts"> & { calls: UndoableCalls },
   { description, published }: { description: SandboxDescription; published: PublishedKeys },
 ) {
   const recorder = new Recorder({ settings, gate, chain, store, parts: parts.all, relayer, description });
@@ -170,6 +172,7 @@ function openSnapshots(
     chain,
     relayer,
     parts,
+    endCalls: async () => await calls.end(),
     runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
     // A restore may bring back the keys and the receiver from before a rotation.
     restored: async (head) => {

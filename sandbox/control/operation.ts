@@ -12,6 +12,7 @@ import type { Explain } from "../explain/explain.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import type { Given } from "../given/given.ts";
+import type { UndoableCalls } from "../given/undoable-calls.ts";
 import type { SandboxDescription } from "../options/description.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import type { Recorder } from "../scenarios/recorder.ts";
@@ -32,7 +33,9 @@ export interface ControlledSandbox {
   explorer: Explorer;
   gate: Gate;
   recorder: Recorder;
-  given: Pick<Given, "request" | "deliveries">;
+  given: Pick<Given, "until">;
+  /** Its calls that a restore ends. */
+  calls: UndoableCalls;
   /** Sends a request to the routing API with the credential of the sandbox's client. */
   sendAsClient: SendRequest;
   /** Captures and encodes the content of a snapshot file. */

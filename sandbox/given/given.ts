@@ -111,8 +111,13 @@ export class Given {
   }
 
   /** Returns given states that use other means, such as those of a lease. @internal */
-  using(means: GivenMeans): Given {
-    return new Given(this.#sources, means);
+  using(means: Partial<GivenMeans>): Given {
+    return new Given(this.#sources, { ...this.#means, ...means });
+  }
+
+  /** Returns given states that end with a signal, too. @internal */
+  until(ended: AbortSignal): Given {
+    return this.using({ signal: AbortSignal.any([this.#means.signal, ended]) });
   }
 
   /**

@@ -36,7 +36,8 @@ const give = defineControl({
   success: { status: 201, description: "Everything that was created.", schema: givenSchema },
   errors: ["given_invalid", "given_refused", "wallet_unfunded", "retry_limit", "needs_own_chain"],
   recorded: false,
-  handle: async ({ sandbox, body }) => await sandbox.given.request(body),
+  handle: async ({ sandbox: { given, calls }, body }) =>
+    await calls.run(async (ended) => await given.until(ended).request(body)),
 });
 
 /** `POST /deliver` */
@@ -58,9 +59,11 @@ export const deliver = defineControl({
     description: "The notifications that were delivered or exhausted.",
     schema: z.object({ notifications: z.array(notificationSchema) }).meta({ id: "Notifications" }),
   },
-  errors: ["retry_limit"],
+  errors: ["retry_limit", "given_refused"],
   recorded: false,
-  handle: async ({ sandbox }) => ({ notifications: await sandbox.given.deliveries.all() }),
+  handle: async ({ sandbox: { given, calls } }) => ({
+    notifications: await calls.run(async (ended) => await given.until(ended).deliveries.all()),
+  }),
 });
 
 /** The operations that give states and deliver. A recording notes the requests and transactions that they make. */

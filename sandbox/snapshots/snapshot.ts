@@ -75,6 +75,8 @@ export interface SnapshotSources {
   relayer: Relayer;
   /** All state but the chain's: what `listParts` of restored-state.ts returns. */
   parts: RestoredParts;
+  /** Ends what would go on after a restore. */
+  endCalls: () => Promise<void>;
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;
   /** Called after each restore, with the newest block. */
@@ -156,7 +158,7 @@ export class Snapshots {
 
   /** @param keeps - whether the state can be restored again. */
   async #restore(state: SnapshotState, { keeps }: { keeps: boolean }): Promise<void> {
-    const { gate, chain, relayer, parts, runAsOnlyProcess, restored } = this.#sources;
+    const { gate, chain, relayer, parts, endCalls, runAsOnlyProcess, restored } = this.#sources;
     const restore = async () => {
       if (!this.#valid.has(state))
         throw new SandboxError(
@@ -198,6 +200,7 @@ export class Snapshots {
       else state.snapshotId = snapshotId;
       for (const other of this.#valid) if (other.number > state.number) this.#valid.delete(other);
     };
+    await endCalls();
     await gate.runExclusive(async () => await runAsOnlyProcess(restore));
     const { number, hash, timestamp } = state.block;
     await restored({ number: Number(number), hash, timestamp: Number(timestamp) });

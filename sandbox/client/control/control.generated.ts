@@ -1506,7 +1506,7 @@ export interface components {
         }) } };
     UnprocessableEntity5: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: ("retry_limit");
+          code: ("retry_limit" | "given_refused");
         }) } };
     UnprocessableEntity6: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;

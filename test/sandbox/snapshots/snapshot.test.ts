@@ -254,6 +254,24 @@ test("restoring while requests are in flight answers every one of them", async (
   expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
 });
 
+test.each([1, 2, 4, 7])(
+  "a call of the control API ends with a restore after %d of its requests, and does nothing afterwards",
+  async (requests) => {
+    const start = await sandbox.snapshot();
+    const before = await sandbox.fingerprint();
+    const given = fetch(`${sandbox.description.urls.control}/given`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ purchase: { state: "refunded" } }),
+    });
+    while (sandbox.requestLog.newest().length < requests) await new Promise(setImmediate);
+    await start.restore();
+    expect(await (await given).json()).toMatchObject({ code: "given_refused" });
+    expect(await sandbox.fingerprint()).toEqual(before);
+    expect(sandbox.requestLog.newest()).toEqual([]);
+  },
+);
+
 test("a snapshot from before a newer restore is refused", async () => {
   const older = await sandbox.snapshot();
   const newer = await sandbox.snapshot();
