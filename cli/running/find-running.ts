@@ -4,6 +4,7 @@ import { causesOf, codeOf } from "../../protocol/coded-error.ts";
 import { isCopy } from "../../sandbox/data-directory/lock.ts";
 import { readOwn } from "../../sandbox/data-directory/sandbox-file.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
+import { findProcess } from "../../sandbox/lib/processes/processes.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
@@ -13,6 +14,8 @@ const answerTimeoutMs = 10_000;
 /** The codes of the system when this process may not connect: whether a sandbox runs is not known then. */
 const refusals = ["EMFILE", "ENFILE", "EACCES", "EPERM"];
 
+/** The answer of a sandbox whose node or database does not respond: its command then gets this problem. */
+const unavailable = z.looseObject({ status: z.literal(503), code: z.string() });
 const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z.url() }) });
 
 /**
@@ -30,6 +33,8 @@ export async function findRunning(directory: string): Promise<SandboxDescription
   })
     .then(async (response) => await response.json())
     .catch(noneAnswers);
+  if (unavailable.safeParse(answer).success)
+    return (await findProcess(description.pid)) === undefined ? null : description;
   // A port that a killed sandbox had may be anyone's by now.
   const { data } = described.safeParse(answer);
   return data?.pid === description.pid && data.urls.control === description.urls.control ? description : null;

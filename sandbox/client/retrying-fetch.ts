@@ -57,7 +57,7 @@ export class RetryLimitError extends CodedError<"retry_limit"> {
   ) {
     super(
       "retry_limit",
-      `The outcome of ${method} ${new URL(url).pathname} is unknown after ${sent} identical requests; the last one ${last}. Clear the faults that hold it, or read the object to see what took effect.`,
+      `The outcome of ${method} ${new URL(url).pathname} is unknown after ${sent} identical requests; the last one ${last}. Clear the faults that hold it, or wait for the chain and send it again; read the object to see what took effect.`,
       options,
     );
     this.lastCode = lastCode;

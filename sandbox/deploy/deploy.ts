@@ -87,9 +87,12 @@ export async function deploy(options: DeployOptions): Promise<DeploymentRecord> 
   const node = reachNode(options.rpcUrls, 0);
   try {
     const chainId = await requireUsableNode(node, options.allowChainId);
+    const genesis = async (client: ChainClient) => (await client.getBlock({ blockNumber: 0n })).hash;
+    const own = options.rpcUrls.length > 1 ? await genesis(node.client) : null;
     await requireSameChain(options.rpcUrls, async (client) => {
-      const id = await client.getChainId();
-      return id === chainId ? null : `chain id is ${id}, not ${chainId}`;
+      const [id, hash] = [await client.getChainId(), await genesis(client)];
+      if (id !== chainId) return `chain id is ${id}, not ${chainId}`;
+      return hash === own ? null : `block 0 is ${hash}, not ${own}`;
     });
     const file = (await readDeployment(options.deployment)) ?? newDeployment(chainId);
     if (file.chain_id !== chainId)

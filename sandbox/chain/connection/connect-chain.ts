@@ -45,13 +45,23 @@ export interface ReachedNode {
   client: ChainClient;
 }
 
+/** Says what is wrong with the URL of a node, without the URL, which may have a key; null for nothing. */
+function wrongOfUrl(url: string): string | null {
+  if (!URL.canParse(url)) return "an invalid URL";
+  const { protocol, username } = new URL(url);
+  if (!/^(?:https?|wss?):$/.test(protocol)) return "a URL of another scheme";
+  return protocol.startsWith("ws") && username !== ""
+    ? "a user in the URL of a WebSocket, which is not sent"
+    : null;
+}
+
 /** Opens a node, and asks it nothing yet. @param firstBlock - nothing that is read is older. */
 export function reachNode(urls: readonly string[], firstBlock: number): ReachedNode {
-  const invalid = urls.find((url) => !/^(?:https?|wss?):\/\/./i.test(url));
-  if (invalid !== undefined || urls.length === 0)
+  const wrong = urls.map(wrongOfUrl).find((one) => one !== null);
+  if (wrong !== undefined || urls.length === 0)
     throw new SandboxError(
       "option_invalid",
-      `The option network.rpcUrls has ${invalid === undefined ? "no URL" : "a URL of another scheme"}. Use one such as https://rpc.example/key or wss://rpc.example/key.`,
+      `The option network.rpcUrls has ${wrong ?? "no URL"}. Use one such as https://rpc.example/key or wss://rpc.example/key.`,
     );
   const connection = new NodeConnection(urls);
   const reader = new NodeReader(connection, firstBlock, wallTime);

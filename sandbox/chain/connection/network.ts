@@ -45,9 +45,9 @@ export function unusable(message: string, cause?: unknown): SandboxError {
 /** Returns the URL of a network's JSON-RPC that wallets and pages get. @throws SandboxError option_invalid when none is known. */
 export async function publicRpcUrl({ option, deployment }: Network): Promise<string> {
   const network = await findNetwork(deployment.chainId);
-  // A path may contain a key.
+  // It may be a fork, which the network's own nodes do not have. A path may contain a key.
   const local = option.rpcUrls.find((url) => /^http:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?\/?$/.test(url));
-  const url = option.publicRpcUrl ?? network?.rpcUrls.default.http[0] ?? local;
+  const url = option.publicRpcUrl ?? local ?? network?.rpcUrls.default.http[0];
   if (url !== undefined) return url;
   throw new SandboxError(
     "option_invalid",

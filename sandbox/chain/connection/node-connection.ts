@@ -38,8 +38,8 @@ export class NodeConnection {
   readonly sent = new Map<string, number>();
   readonly #lacking = new Set<string>();
   readonly #request: EIP1193RequestFn;
-  /** The texts of the URLs that may be a key, longer ones first. */
-  readonly #secrets: readonly string[];
+  /** The texts of the URLs that may be a key, longer ones first, in either case. */
+  readonly #secrets: RegExp;
   readonly #sockets: ReturnType<WebSocketTransport>[] = [];
 
   /** @param urls - of JSON-RPC over HTTP or WebSocket; the later ones are asked when the earlier ones do not answer. */
@@ -52,7 +52,9 @@ export class NodeConnection {
     });
     const { request } = createClient({ transport: fallback(transports, { retryCount }) });
     this.#request = request;
-    this.#secrets = urls.flatMap(secretsOf).toSorted((a, b) => b.length - a.length);
+    const secrets = urls.flatMap(secretsOf).toSorted((a, b) => b.length - a.length);
+    // Without one, it matches nothing.
+    this.#secrets = new RegExp(secrets.map(literally).join("|") || "(?!)", "gi");
   }
 
   /**
@@ -107,7 +109,7 @@ export class NodeConnection {
 
   /** Replaces what may be a key: providers quote it in their refusals. */
   #hide(text: string): string {
-    return this.#secrets.reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
+    return text.replaceAll(this.#secrets, "[hidden]");
   }
 
   /**
@@ -147,16 +149,32 @@ export class NodeConnection {
   }
 }
 
-/** The parts of a URL, and it whole, that may be or have a key: also as a node writes them that has decoded them. */
+/** The parts of a URL, and it whole, that may be or have a key, as a node may write them: encoded, decoded, or as the header that they are sent in. */
 function secretsOf(url: string): string[] {
   const { href, origin, pathname, search, searchParams, username, password } = new URL(url);
-  const parts = [...pathname.split("/"), ...searchParams.values(), username, password];
-  const named = [url, href, `${origin}${pathname}${search}`, `${pathname}${search}`, pathname, ...parts];
-  return named.flatMap((text) => [text, decode(text)]).filter((text) => text.length >= leastSecret);
+  const asked = `${pathname}${search}`;
+  const user = decode(`${username}:${password}`);
+  const segments = pathname.split("/").filter((segment) => segment.length >= leastSegment);
+  const words = search.slice(1).split(/[&=]/);
+  const parts = [...segments, search.slice(1), ...words, ...searchParams.values(), username, password];
+  const header = username === "" ? [] : [Buffer.from(user).toString("base64"), user];
+  const encoded = [url, href, `${origin}${asked}`, asked, ...parts].flatMap((text) => [
+    text,
+    decode(text),
+    encodeURIComponent(text),
+  ]);
+  return [...encoded, ...header].filter((text) => text.length >= leastSecret);
 }
 
-/** The fewest characters of a part of a URL that is hidden: a shorter one, as in `/v2`, is no key. */
-const leastSecret = 8;
+/** The fewest characters of a key. */
+const leastSecret = 4;
+/** The fewest characters of a part of a path that is hidden: a shorter one, as in `/v2`, is no key. */
+const leastSegment = 8;
+
+/** Returns a pattern that matches a text. */
+function literally(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+}
 
 function decode(text: string): string {
   try {

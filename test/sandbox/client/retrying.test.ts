@@ -184,7 +184,7 @@ inSandbox("after the most requests the error says what was answered last", async
   expect(error).toBeInstanceOf(RetryLimitError);
   expect(error).toMatchObject({
     code: "retry_limit",
-    message: `The outcome of POST /v1/routing/programs/${program}/purchases/${purchase.id}/refunds is unknown after 2 identical requests; the last one got 503. Clear the faults that hold it, or read the object to see what took effect.`,
+    message: `The outcome of POST /v1/routing/programs/${program}/purchases/${purchase.id}/refunds is unknown after 2 identical requests; the last one got 503. Clear the faults that hold it, or wait for the chain and send it again; read the object to see what took effect.`,
   });
   const params = { path: { program } };
   await expect(client.retrying.GET("/v1/routing/programs/{program}", { params })).resolves.toMatchObject({

@@ -139,20 +139,21 @@ test("an unreachable node is named without its URL, which may have a key, and th
 test("the refusals and the data of a node have no part of its URL that may be a key, and say why it refused", async () => {
   const answers: { [method: string]: unknown } = {};
   await using node = await openAnsweringNode(answers);
-  const [path, query] = ["aKeyInThePath", "aKeyInTheQuery"];
-  const url = `${node.url}/v2/${path}?apikey=${query}`;
+  const secrets = ["aKeyInThePath", "aKeyInTheQuery", "aUser", "aPassword"] as const;
+  const [path, query, user, password] = secrets;
+  const url = `${node.url.replace("//", `//${user}:${password}@`)}/v2/${path}?apikey=${query}`;
   const connection = new NodeConnection([url]);
-  const message = `forbidden at ${url} (key ${path})`;
-  answers["eth_blockNumber"] = { error: { code: -32_001, message, data: { url } } };
-  const error = await connection.ask("eth_blockNumber", []).catch((reason: unknown) => reason);
-  expect(describeRefusal(error)).toBe(
-    "The node refused a request (-32001): forbidden at [hidden] (key [hidden]).",
+  const header = Buffer.from(`${user}:${password}`).toString("base64");
+  const quoted = [url, path, path.toUpperCase(), encodeURIComponent(url), `Basic ${header}`];
+  const error = { code: -32_001, message: `forbidden: ${quoted.join(" ")}`, data: { url } };
+  answers["eth_blockNumber"] = { error };
+  const refused = await connection.ask("eth_blockNumber", []).catch((reason: unknown) => reason);
+  expect(describeRefusal(refused)).toBe(
+    "The node refused a request (-32001): forbidden: [hidden] [hidden] [hidden] [hidden] Basic [hidden].",
   );
-  for (const cause of causesOf(error)) {
-    const text = JSON.stringify(cause) + String(cause.stack);
-    expect(text).not.toContain(path);
-    expect(text).not.toContain(query);
-  }
+  for (const cause of causesOf(refused))
+    for (const secret of [...secrets.filter((one) => one !== user), header])
+      expect((JSON.stringify(cause) + String(cause.stack)).toLowerCase()).not.toContain(secret.toLowerCase());
 });
 
 test("of several nodes, one of another chain is refused by its place, and one that does not respond is not", async () => {
@@ -171,4 +172,14 @@ test("of several nodes, one of another chain is refused by its place, and one th
     message:
       "URL 2 of the option network.rpcUrls is of another chain: chain id is 31337. Leave it out, or name a node of the same chain.",
   });
+});
+
+test.each([
+  ["ftp://rpc.example", "a URL of another scheme"],
+  ["http://127.0.0.1:99999", "an invalid URL"],
+  ["ws://user:secret@127.0.0.1", "a user in the URL of a WebSocket, which is not sent"],
+])("the URL %s is refused without naming it", (url, wrong) => {
+  expect(() => reachNode([url], 0)).toThrow(
+    `The option network.rpcUrls has ${wrong}. Use one such as https://`,
+  );
 });

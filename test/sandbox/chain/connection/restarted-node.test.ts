@@ -7,6 +7,7 @@ import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { deploy } from "../../../../sandbox/deploy/deploy.ts";
 import { resolvePrograms } from "../../../../sandbox/options/programs.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
+import { tryCli } from "../../../cli/run-cli.ts";
 import { deployOn, sendEther, startAutominingAnvil } from "../../../kit/connected.ts";
 
 // Long: one node that is started again, and everything that must notice it.
@@ -28,6 +29,8 @@ test("a node that was started again with the same chain id is another chain, for
         "The chain does not respond: the node is busy or cannot be reached. Send the request again; if that fails too, check that it runs.",
     },
   ]);
+  const { stderr } = await tryCli(["deliver", "--data-dir", options.dataDirectory]);
+  expect(stderr).toContain("The chain does not respond: the node is busy or cannot be reached.");
   const { stop } = await startAutominingAnvil(Number(new URL(url).port));
   onTestFinished(stop);
   const keys = await readKeys(network.keys);
