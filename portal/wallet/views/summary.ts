@@ -66,12 +66,18 @@ export function titleOf({ subject, actions }: WalletView, token: Token): string 
   return status === "created" && whyNot("approve") !== "" ? `Not payable yet: ${price}` : `Pay ${price}`;
 }
 
+/** Returns whether the merchant of a page is enrolled, and its funding not revoked. */
+export function isEnrolled({ actions }: WalletView): boolean {
+  const whyNot = actions.find(({ name }) => name === "enroll")?.why_not ?? "";
+  return whyNot.includes("The merchant has enrolled before") && !whyNot.includes("revoked");
+}
+
 /** Says that a merchant is enrolled, or why it cannot enroll; nothing while it can. */
-export function viewEnrollment({ subject, actions }: WalletView, token: Token) {
+export function viewEnrollment(wallet: WalletView, token: Token) {
+  const { subject, actions } = wallet;
   const whyNot = actions.find(({ name }) => name === "enroll")?.why_not ?? null;
   if (subject.type === "purchase" || whyNot === null) return nothing;
-  const isEnrolled = whyNot.includes("The merchant has enrolled before") && !whyNot.includes("revoked");
-  if (!isEnrolled) return html`<p class="notice warn">${plainReason(whyNot, token)}</p>`;
+  if (!isEnrolled(wallet)) return html`<p class="notice warn">${plainReason(whyNot, token)}</p>`;
   return subject.funding_shortfall === "0"
     ? html`<p class="notice good">Enrolled. Refunds can be collected.</p>`
     : html`<p class="notice">Enrolled. Refunds can be collected once the funding source is approved.</p>`;

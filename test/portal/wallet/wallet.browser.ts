@@ -153,6 +153,7 @@ test("a merchant's page asks to enroll, then says that refunds can be collected,
   await wallets.merchant.enroll(merchant);
   await page.reload();
   await page.getByText("Enrolled. Refunds can be collected once the funding source is approved.").waitFor();
+  expect(await page.locator("#action-enroll .reason").textContent()).toBe("Done.");
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("The wallet of Corner Books");
   await wallets.merchant.fund(merchant);
   await page.reload();
