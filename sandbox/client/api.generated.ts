@@ -313,9 +313,9 @@ export interface components {
       transaction_hash?: components["schemas"]["Hash"];
       /** claim and pay_with_permit: the wallet's signature. */
       signature?: components["schemas"]["Signature"];
-      /** approve, pay, pay_with_permit and claim: the amount, which must equal the one on the chain or in the permit. By default the purchase's amount (approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount that was submitted before (claim). */
+      /** The amount, equal to the one on the chain or in the permit. By default the purchase's amount (approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount submitted before (claim). */
       amount?: components["schemas"]["PositiveAmount"];
-      /** claim: the signed reason; by default the one that was submitted before. */
+      /** claim: the signed reason; by default the one submitted before. */
       reason?: string;
     };
     RequestId: string;
@@ -832,8 +832,12 @@ export interface components {
         amount: components["schemas"]["PositiveAmount"];
         paid: components["schemas"]["Amount"];
         outstanding: components["schemas"]["Amount"];
+        requested_amount: components["schemas"]["Amount"];
+        claim_reason: string | null;
+        award: components["schemas"]["Amount"];
         refunded: components["schemas"]["Amount"];
         payment_hashes: components["schemas"]["Hash"][];
+        refund_hash: (components["schemas"]["Hash"] | null);
         pay_deadline: components["schemas"]["UnixTime"];
         claim_deadline: components["schemas"]["UnixTime"];
       });
@@ -843,9 +847,9 @@ export interface components {
         why_not: string | null;
         /** The transaction to send. pay_with_permit has one after its signature was submitted. */
         transaction?: components["schemas"]["TransactionRequest"];
-        /** approve, pay, pay_with_permit and claim: the amount in the bytes to sign or send. Submit the same amount. */
+        /** The amount in the bytes to sign or send. Submit the same amount. */
         amount?: components["schemas"]["Amount"];
-        /** claim: the reason in the bytes to sign. Submit the same reason. */
+        /** claim: the reason in the bytes to sign. Submit the same one. */
         reason?: string;
         sign?: ({
           method: "personal_sign";

@@ -41,6 +41,10 @@ export type AccountView = z.output<typeof accountSchema>;
 /** The schema of a sandbox's URLs. */
 export const urlsSchema = z.object({ api: text, docs: text, rpc: text, control: text }).meta({ id: "Urls" });
 
+const held = z.boolean().meta({
+  description: "Whether it is not settled and a fault with the action `hold` has acted on it.",
+});
+
 const programViewSchema = z.object({
   id: text,
   name: text,
@@ -87,9 +91,8 @@ export const overviewSchema = z
       description: "The labels of known accounts and contracts, by address in lower case.",
     }),
     programs: z.array(programViewSchema),
-    unsettled: z.array(z.object({ kind: text, status: text, held: z.boolean(), count })).meta({
-      description:
-        "The number of relay operations that are not settled, by kind and status. `held`: a fault with the action `hold` has acted on them.",
+    unsettled: z.array(z.object({ kind: text, status: text, held, count })).meta({
+      description: "The number of relay operations that are not settled, by kind and status.",
     }),
     unknown: z.array(text).meta({
       description: "A sentence for each relay operation whose outcome is unknown after a reorg.",
@@ -203,6 +206,7 @@ export const relayOperationViewSchema = z
     sequence: count,
     status: text,
     status_reason: text.nullable(),
+    held,
     error: text.nullable(),
     nonce: count.nullable(),
     from: accountSchema,

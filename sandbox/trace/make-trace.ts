@@ -33,7 +33,8 @@ export async function makeTrace(
     ...subject,
     entries,
     left_out: answers.leftOut,
-    ...findDecisive(entries, answers, sources.requests.restoredTo),
+    ...findDecisive(entries),
+    preparation: subject.test === null ? 0 : countPreparation(entries, answers, sources.requests.restoredTo),
   };
   return renderTrace({ trace, answers: answers.byPath }, answers.overview.labels);
 }
@@ -41,27 +42,19 @@ export async function makeTrace(
 /** Layers whose refused or failed entries end a test; what the relayer and deliveries do comes after them. */
 const deciding: readonly TraceEntry["layer"][] = ["api", "chain"];
 
-/**
- * Returns how far the entries of a timeline prepared the test, and which of them decided it.
- *
- * @param restoredTo - the block that the last restore went back to; null without a restore.
- */
-function findDecisive(
-  entries: readonly TraceEntry[],
-  answers: Pick<CollectedAnswers, "requests" | "blocks" | "operations">,
-  restoredTo: number | null,
-): Pick<TraceView, "preparation" | "decisive" | "fault"> {
+/** Returns which entries of a timeline decided a test. */
+function findDecisive(entries: readonly TraceEntry[]): Pick<TraceView, "decisive" | "fault"> {
   const bad = entries.filter(({ outcome }) => outcome !== "ok");
   const decisive = bad.findLast(({ layer }) => deciding.includes(layer)) ?? bad.at(-1);
   const acted = entries.findLast(({ about }) => about?.type === "fault" && about.hits > 0);
-  return {
-    preparation: countPreparation(entries, answers, restoredTo),
-    decisive: decisive?.number ?? null,
-    fault: acted?.number ?? null,
-  };
+  return { decisive: decisive?.number ?? null, fault: acted?.number ?? null };
 }
 
-/** Counts the entries before the first own step of a test: those of given states, and those from before a restore. */
+/**
+ * Counts the entries before the first own step of a test: those of given states, and those from before a restore.
+ *
+ * @param restoredTo - the block that the last restore went back to; null without a restore.
+ */
 function countPreparation(
   entries: readonly TraceEntry[],
   { requests, blocks, operations }: Pick<CollectedAnswers, "requests" | "blocks" | "operations">,

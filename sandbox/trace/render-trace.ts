@@ -121,7 +121,7 @@ function summarize(
     ...(snapshot === null
       ? []
       : [
-          `The snapshot file ${snapshot} is in the folder of this file. To continue from the moment of the failure, run there: npx routing-sandbox start --from ${snapshot} --data-dir ${snapshot}.data`,
+          `The snapshot file ${snapshot} is in the folder of this file. To start a sandbox from it, run there: npx routing-sandbox start --from ${snapshot} --data-dir ${snapshot}.data`,
         ]),
     ...(left_out.length === 0 ? [] : [`Left out\n${left_out.join("\n")}`]),
     `Refused or failed\n${bad.length === 0 ? "nothing" : bad.map(line).join("\n")}`,

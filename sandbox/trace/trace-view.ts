@@ -67,7 +67,7 @@ export interface TraceView extends TraceSubject {
   entries: TraceEntry[];
   /** A sentence for each part that the limits of a trace leave out. */
   left_out: string[];
-  /** The number of the first entries that only prepared the test: those of given states and of a restored snapshot. */
+  /** The number of the first entries that only prepared the test: those of given states and of a restored snapshot; 0 without a test. */
   preparation: number;
   /** The number of the last entry that was refused, failed or has no answer; null when there is none. */
   decisive: number | null;

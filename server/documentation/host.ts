@@ -159,7 +159,7 @@ function renderPages(
 ): { site: DocumentSite; pages: ServedDocument[] } {
   const { urls } = services.settings;
   const bodies = resourceBodies(services, operations);
-  const site = documentSite(once(bodies["/portal/docs.md"]), urls.api);
+  const site = documentSite(once(bodies["/portal/docs.md"]), urls);
   // The first page that is asked for: it needs none of the values that take longer.
   const home = once(() => readPage("home.md", urls));
   const full = () => `${bodies["/portal/llms.txt"]()}\n${site.full()}`;

@@ -32,14 +32,14 @@ async function purchaseNow({
   id,
   query,
 }: OperationContext<unknown, Query>): Promise<WalletNow> {
-  const { purchase, onChain } = await findPurchaseNow(services, program.id, id);
+  const { purchase, parts, onChain } = await findPurchaseNow(services, program.id, id);
   const wish = {
     amount: query.amount === undefined ? null : BigInt(query.amount),
     reason: query.reason ?? null,
   };
   const merchant = (await findMerchant(services.store, program.id, purchase.merchant_id)).value;
   const actions = await purchaseWalletActions(purchase, onChain, wish, services);
-  return { subject: viewPurchaseSubject(purchase, merchant, onChain), actions };
+  return { subject: viewPurchaseSubject(purchase, merchant, parts, onChain), actions };
 }
 
 function readWallet(type: "merchant" | "purchase") {
@@ -51,8 +51,8 @@ function readWallet(type: "merchant" | "purchase") {
     path: `/wallet/{program}/${type}/{id}`,
     summary: `Read the wallet actions of a ${type}`,
     description:
-      "Lists every action of the bound wallets: the bytes to sign or send, and the reason if the action is not possible now. " +
-      "A client that prefers text/html, such as a browser, gets the wallet page.",
+      "Lists every action of the bound wallets: the bytes to sign or send, or why it is not possible now. " +
+      "A client that prefers text/html gets the wallet page.",
     authorization: { kind: "wallet" },
     idempotent: false,
     effect: false,

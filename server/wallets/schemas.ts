@@ -48,12 +48,12 @@ const purchaseEvidence = evidenceOf("claim and pay_with_permit");
 
 const amount = positiveAmountSchema.optional().meta({
   description:
-    "approve, pay, pay_with_permit and claim: the amount, which must equal the one on the chain or in the permit. By default the purchase's amount " +
-    "(approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount that was submitted before (claim).",
+    "The amount, equal to the one on the chain or in the permit. By default the purchase's amount " +
+    "(approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount submitted before (claim).",
 });
 
 const reason = z.string().min(1).max(textLengths.reason).optional().meta({
-  description: "claim: the signed reason; by default the one that was submitted before.",
+  description: "claim: the signed reason; by default the one submitted before.",
   example: "Arrived broken.",
 });
 
@@ -160,7 +160,7 @@ export const merchantSubjectSchema = z.object({
   funding_shortfall: tokenAmountSchema,
 });
 
-/** A purchase as its buyer and its beneficiary need it to decide: who is paid, for what, how much, and until when. */
+/** A purchase as its buyer and its beneficiary need it to decide: who is paid, for what, how much, until when, and what came of a claim. */
 export const purchaseSubjectSchema = z.object({
   type: z.literal("purchase"),
   id: z.string(),
@@ -173,8 +173,12 @@ export const purchaseSubjectSchema = z.object({
   amount: positiveAmountSchema,
   paid: amountSchema,
   outstanding: amountSchema,
+  requested_amount: amountSchema,
+  claim_reason: z.string().nullable(),
+  award: amountSchema,
   refunded: amountSchema,
   payment_hashes: z.array(hashSchema),
+  refund_hash: hashSchema.nullable(),
   pay_deadline: unixTimeSchema,
   claim_deadline: unixTimeSchema,
 });
@@ -192,11 +196,10 @@ export const walletSchema = z
           description: "The transaction to send. pay_with_permit has one after its signature was submitted.",
         }),
         amount: amountSchema.optional().meta({
-          description:
-            "approve, pay, pay_with_permit and claim: the amount in the bytes to sign or send. Submit the same amount.",
+          description: "The amount in the bytes to sign or send. Submit the same amount.",
         }),
         reason: z.string().optional().meta({
-          description: "claim: the reason in the bytes to sign. Submit the same reason.",
+          description: "claim: the reason in the bytes to sign. Submit the same one.",
           example: "Arrived broken.",
         }),
         sign: z

@@ -43,8 +43,8 @@ const common = {
 } as const;
 
 const description =
-  "Checks a transaction or a signature as the program operation does, and records it for that operation. " +
-  "Only those of the bound wallet are accepted, without a credential. " +
+  "Checks a transaction or a signature of the bound wallet as the program operation does, and records it for that operation. " +
+  "Needs no credential. " +
   "Under any Idempotency-Key, a second submission gets the first response.";
 
 const errors = [

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { copyFields } from "../http/answers/copy-fields.ts";
+import type { PurchaseParts } from "../store/records/find.ts";
 import type { MerchantRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import { merchantSubjectSchema, purchaseSubjectSchema, submissionSchema } from "./schemas.ts";
 
@@ -21,10 +22,11 @@ export function viewMerchantSubject(
   };
 }
 
-/** A purchase as its buyer and its beneficiary need it to decide: who is paid, for what, how much, and until when. */
+/** A purchase as its buyer and its beneficiary need it to decide: who is paid, for what, how much, until when, and what came of a claim. */
 export function viewPurchaseSubject(
   purchase: PurchaseRecord,
   { name }: Pick<MerchantRecord, "name">,
+  { claim, decision, refund }: PurchaseParts,
   { paid, refunded, payments }: Pick<ChainPurchase, "paid" | "refunded" | "payments">,
 ): z.output<typeof purchaseSubjectSchema> {
   return {
@@ -33,8 +35,12 @@ export function viewPurchaseSubject(
     merchant_name: name,
     paid: paid.toString(),
     outstanding: (BigInt(purchase.amount) - paid).toString(),
+    requested_amount: claim?.requested_amount ?? "0",
+    claim_reason: claim?.reason ?? null,
+    award: decision?.statement.award ?? "0",
     refunded: refunded.toString(),
     payment_hashes: [...new Set(payments.map(({ log }) => log.transactionHash))],
+    refund_hash: refund?.transaction_hash ?? null,
   };
 }
 

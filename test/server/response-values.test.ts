@@ -145,3 +145,21 @@ test("a submission of a wallet has its action, amount, reason, transaction and t
     submissions: [{ ...submitted, submitted_at }],
   });
 });
+
+test("the wallet route of a refunded purchase has what was claimed, awarded and refunded, and the transactions", async () => {
+  const { purchase, claim, decision, refund, payments } = await kit.sandbox.given.purchase({
+    state: "refunded",
+    claimed: "20000000",
+    award: "10000000",
+  });
+  const { subject } = read(await kit.get(new URL(purchase.wallet_url).pathname));
+  expect(subject).toMatchObject({
+    status: "refunded",
+    requested_amount: claim?.requested_amount,
+    claim_reason: claim?.reason,
+    award: decision?.award,
+    refunded: "10000000",
+    payment_hashes: payments.map(({ transaction_hash }) => transaction_hash),
+    refund_hash: refund?.transaction_hash,
+  });
+});

@@ -43,7 +43,7 @@ const fields: readonly ListField[] = [
 /** The relayer's operations, the newest first, with every transaction that was signed for each. */
 export const operationsView = defineView<ViewPage<RelayOperationView>>({
   title: () => "Relayer",
-  topics: ["operations"],
+  topics: ["operations", "faults"],
   load: ({ query }) => readExplorer("/operations", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, context) => html`
     <h1 tabindex="-1">Relayer</h1>
@@ -67,10 +67,11 @@ export function operationRow(
   isOpen: boolean,
   context: ViewContext,
 ): TemplateResult {
-  const { kind, sequence, status, status_reason, purchase_id, block_number, hash, created_at } = operation;
+  const { kind, sequence, status, status_reason, held, purchase_id, block_number, hash, created_at } =
+    operation;
   return recordRow({
     name: `${nameInWords(kind)} ${sequence}`,
-    summary: html`<strong>${nameInWords(kind)}</strong> ${badge(status)} ${subjectName(operation)}
+    summary: html`<strong>${nameInWords(kind)}</strong> ${held ? html`<span class="badge warn">held by a fault</span>` : badge(status)} ${subjectName(operation)}
       ${status_reason === null ? nothing : html`<span class="small">${nameInWords(status_reason)}</span>`}`,
     meta: html`${transaction(hash)} ${purchase_id === null ? nothing : purchaseLink(purchase_id)}
       ${blockLink(block_number)} ${time(created_at, context.measure)}`,

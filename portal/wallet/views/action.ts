@@ -15,7 +15,7 @@ import { actionWords, plainReason } from "./action-words.ts";
 import { viewCalldata, viewSignature } from "./bytes.ts";
 import { viewActionCall } from "./fields.ts";
 import { viewProgress } from "./progress.ts";
-import { viewDate } from "./summary.ts";
+import { isEnrolled, viewDate } from "./summary.ts";
 
 /** The actions of a person on the page. */
 export interface Deeds {
@@ -48,7 +48,7 @@ export function viewAction(offered: Action, state: PageState, deeds: Deeds, step
   const lost = lostHash(name, state);
   const submitted = lost === null ? latestOf(name, state) : undefined;
   const progress = own.progress ?? (lost === null ? null : { at: "unknown", transactionHash: lost });
-  const isDone = !action.allowed && (submitted !== undefined || isApprovedAlready(name, state));
+  const isDone = !action.allowed && (submitted !== undefined || isDoneAlready(name, state));
   const isOpen = action.allowed && isConcerned(name, state);
   return html`<section aria-labelledby=${name} id="action-${name}">
     <details class="action" ?open=${isOpen}>
@@ -86,11 +86,11 @@ function whyNot({ name, why_not }: Action, isDone: boolean, { wallet, capabiliti
   return plainReason(why_not, capabilities.contracts.token);
 }
 
-/** Returns whether an approval is not needed, because the payment is possible. */
-function isApprovedAlready(name: ActionName, { wallet }: PageState): boolean {
-  return (
-    name === "approve" && (wallet?.actions.some((other) => other.name === "pay" && other.allowed) ?? false)
-  );
+/** Returns whether an action is done without this page: the merchant has enrolled, or the payment needs no other approval. */
+function isDoneAlready(name: ActionName, { wallet }: PageState): boolean {
+  if (wallet === null) return false;
+  if (name === "enroll") return isEnrolled(wallet);
+  return name === "approve" && wallet.actions.some((other) => other.name === "pay" && other.allowed);
 }
 
 /** The last submission of an action. A permit is only half of its action; the payment under it is submitted as one. */

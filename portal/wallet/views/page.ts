@@ -1,9 +1,9 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { actionGroups, paymentActions } from "../next-action.ts";
+import { actionGroups } from "../next-action.ts";
 import type { PageState } from "../page-state.ts";
-import type { ActionName, Capabilities, WalletView } from "../wallet-api.ts";
+import type { ActionName, WalletView } from "../wallet-api.ts";
 import { type Deeds, isConcerned, viewAction } from "./action.ts";
-import { actionWords, plainReason } from "./action-words.ts";
+import { actionWords } from "./action-words.ts";
 import { titleOf, viewEnrollment, viewReceipt, viewSummary } from "./summary.ts";
 
 /** Shows the whole page. */
@@ -20,22 +20,11 @@ export function viewPage(state: PageState, deeds: Deeds) {
   document.title = `${title} · Routing sandbox`;
   return html`<div class="receipt" aria-live="polite">
       <h1>${title}</h1>
-      ${
-        subject.type === "merchant"
-          ? viewEnrollment(wallet, token)
-          : viewReceipt(subject, whyNotPayable(wallet, capabilities), token)
-      }
+      ${viewEnrollment(wallet, token)} ${viewReceipt(wallet, token)}
     </div>
     ${viewSummary(subject, capabilities)}
     ${wallet.actions.some(({ allowed }) => allowed) ? viewWallets(state, deeds) : nothing}
     ${viewActions(wallet, state, deeds)}`;
-}
-
-/** The reason why a purchase takes no payment; null while a step of a payment is possible. */
-function whyNotPayable({ actions }: WalletView, { contracts: { token } }: Capabilities): string | null {
-  const payment = actions.filter(({ name }) => paymentActions.includes(name));
-  if (payment.some(({ allowed }) => allowed)) return null;
-  return plainReason(payment.find(({ name }) => name === "approve")?.why_not ?? "", token);
 }
 
 /** The steps of the wallets whose turn it is or was, one after the other; the other actions are folded together. */

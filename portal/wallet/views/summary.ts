@@ -1,6 +1,7 @@
 import { formatAmount, formatUnits } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import type { ActionName, Capabilities, WalletView } from "../wallet-api.ts";
+import { paymentActions } from "../next-action.ts";
+import type { Action, ActionName, Capabilities, WalletView } from "../wallet-api.ts";
 import { plainReason } from "./action-words.ts";
 
 type Subject = WalletView["subject"];
@@ -12,55 +13,121 @@ export function isPaid(subject: Subject): boolean {
   return subject.type === "purchase" && subject.outstanding === "0";
 }
 
-/** The title of a purchase with a claim, by its status. */
-const claimTitles: { readonly [S in PurchaseSubject["status"]]?: string } = {
-  claimed: "Claim filed; a reviewer decides",
-  approved: "Refund approved",
-  refund_due: "Refund approved",
-  denied: "Claim denied",
-};
+/** The outcome of the claim of a purchase, and what happens next; null while no claim is filed. */
+function claimOutcome(subject: PurchaseSubject, token: Token) {
+  const { merchant_name, status, requested_amount, award, refunded } = subject;
+  if (refunded !== "0")
+    return {
+      title: `${merchant_name} refunded ${formatAmount(refunded, token)}`,
+      said: "The refund is complete: the beneficiary has the money.",
+      tone: "good",
+    };
+  switch (status) {
+    case "claimed":
+      return {
+        title: `Claim of ${formatAmount(requested_amount, token)} filed`,
+        said: `A reviewer decides next. Until then ${merchant_name} keeps the money.`,
+        tone: "",
+      };
+    case "denied":
+      return {
+        title: `Claim of ${formatAmount(requested_amount, token)} denied`,
+        said: `The reviewer's decision is final: ${merchant_name} keeps the money.`,
+        tone: "warn",
+      };
+    case "approved":
+      return {
+        title: `Refund of ${formatAmount(award, token)} approved`,
+        said: `The program collects it from ${merchant_name} next.`,
+        tone: "",
+      };
+    case "refund_due":
+      return {
+        title: `Refund of ${formatAmount(award, token)} on its way`,
+        said: `The program is collecting it from ${merchant_name}; no transaction is confirmed yet.`,
+        tone: "",
+      };
+    default:
+      return null;
+  }
+}
 
 /** The title of the page: what is to be done, or what was done. */
 export function titleOf({ subject, actions }: WalletView, token: Token): string {
   const whyNot = (name: ActionName) => actions.find((action) => action.name === name)?.why_not ?? "";
   if (subject.type === "merchant")
     return whyNot("enroll") === "" ? `Enroll the wallet of ${subject.name}` : `The wallet of ${subject.name}`;
-  const { merchant_name, status, paid, outstanding, refunded } = subject;
-  if (refunded !== "0") return `${merchant_name} refunded ${formatAmount(refunded, token)}`;
-  const claimed = claimTitles[status];
-  if (claimed !== undefined) return claimed;
+  const { merchant_name, status, paid, outstanding } = subject;
+  const claimed = claimOutcome(subject, token);
+  if (claimed !== null) return claimed.title;
   if (isPaid(subject)) return `Paid ${formatAmount(paid, token)} to ${merchant_name}`;
-  return whyNot("approve") === "The pay deadline has passed."
-    ? `Too late to pay ${merchant_name}`
-    : `Pay ${formatAmount(outstanding, token)} to ${merchant_name}`;
+  if (/deadline/.test(whyNot("approve") + whyNot("pay"))) return `Too late to pay ${merchant_name}`;
+  const price = `${formatAmount(outstanding, token)} to ${merchant_name}`;
+  return status === "created" && whyNot("approve") !== "" ? `Not payable yet: ${price}` : `Pay ${price}`;
+}
+
+/** Returns whether the merchant of a page is enrolled, and its funding not revoked. */
+export function isEnrolled({ actions }: WalletView): boolean {
+  const whyNot = actions.find(({ name }) => name === "enroll")?.why_not ?? "";
+  return whyNot.includes("The merchant has enrolled before") && !whyNot.includes("revoked");
 }
 
 /** Says that a merchant is enrolled, or why it cannot enroll; nothing while it can. */
-export function viewEnrollment({ subject, actions }: WalletView, token: Token) {
+export function viewEnrollment(wallet: WalletView, token: Token) {
+  const { subject, actions } = wallet;
   const whyNot = actions.find(({ name }) => name === "enroll")?.why_not ?? null;
   if (subject.type === "purchase" || whyNot === null) return nothing;
-  const isEnrolled = whyNot.includes("The merchant has enrolled before") && !whyNot.includes("revoked");
-  if (!isEnrolled) return html`<p class="notice warn">${plainReason(whyNot, token)}</p>`;
+  if (!isEnrolled(wallet)) return html`<p class="notice warn">${plainReason(whyNot, token)}</p>`;
   return subject.funding_shortfall === "0"
     ? html`<p class="notice good">Enrolled. Refunds can be collected.</p>`
     : html`<p class="notice">Enrolled. Refunds can be collected once the funding source is approved.</p>`;
 }
 
-/** Says what was paid, with its transactions, or why nothing can be paid; nothing while all is to be paid. */
-export function viewReceipt(subject: PurchaseSubject, whyNotPayable: string | null, token: Token) {
-  const { merchant_name, amount, paid, refunded, payment_hashes } = subject;
-  if (paid === "0")
-    return whyNotPayable === null ? nothing : html`<p class="notice warn">${whyNotPayable}</p>`;
+/** Says what came of a claim and what was paid, with the transactions, or why nothing can be paid; nothing while all is to be paid. */
+export function viewReceipt({ subject, actions }: WalletView, token: Token) {
+  if (subject.type === "merchant") return nothing;
+  const { merchant_name, amount, paid, payment_hashes, refund_hash, requested_amount, claim_reason } =
+    subject;
+  const whyNot = whyNotPayable(subject, actions, token);
+  if (paid === "0") return whyNot === null ? nothing : html`<p class="notice warn">${whyNot}</p>`;
+  const claimed = claimOutcome(subject, token);
   const said = isPaid(subject)
-    ? refunded === "0"
+    ? claimed === null
       ? `The payment of ${formatAmount(paid, token)} is complete: ${merchant_name} has the money.`
-      : `${formatAmount(paid, token)} were paid before the refund.`
+      : `${formatAmount(paid, token)} were paid to ${merchant_name}.`
     : `${formatUnits(paid, token.decimals, 2)} of ${formatAmount(amount, token)} are paid.`;
-  return html`<div class="notice ${isPaid(subject) ? "good" : ""}">
-    <p>${said}</p>
-    ${payment_hashes.map((hash) => html`<p class="small">Transaction <code>${hash}</code></p>`)}
-    ${isPaid(subject) || whyNotPayable === null ? nothing : html`<p>${whyNotPayable}</p>`}
-  </div>`;
+  return html`${
+    claimed === null
+      ? nothing
+      : html`<div class="notice ${claimed.tone}">
+        <p>${claimed.said}</p>
+        ${refund_hash === null ? nothing : viewHash(refund_hash)}
+        ${claim_reason === null ? nothing : html`<p>${formatAmount(requested_amount, token)} were claimed: “${claim_reason}”</p>`}
+      </div>`
+  }
+    <div class="notice ${isPaid(subject) && claimed === null ? "good" : ""}">
+      <p>${said}</p>
+      ${payment_hashes.map(viewHash)}
+      ${isPaid(subject) || whyNot === null ? nothing : html`<p>${whyNot}</p>`}
+    </div>`;
+}
+
+function viewHash(hash: string) {
+  return html`<p class="small">Transaction <code>${hash}</code></p>`;
+}
+
+/** The reason why a purchase takes no payment; null while a step of a payment is possible. */
+function whyNotPayable(
+  { status, merchant_name }: PurchaseSubject,
+  actions: readonly Action[],
+  token: Token,
+): string | null {
+  const isAllowed = (name: ActionName) => actions.some((one) => one.name === name && one.allowed);
+  if (paymentActions.some(isAllowed)) return null;
+  if (isAllowed("register"))
+    return `${merchant_name} has to put this purchase on the chain first: through the program, or with the step below. Then the buyer can pay here.`;
+  const decisive = status === "created" ? "pay" : "approve";
+  return plainReason(actions.find(({ name }) => name === decisive)?.why_not ?? "", token);
 }
 
 /** Says what is paid, how much and until when; or of a merchant how much refunds may draw from its wallet. */

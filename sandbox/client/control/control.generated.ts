@@ -1200,10 +1200,11 @@ export interface components {
           available_wei: string;
         } | null);
       }[];
-      /** The number of relay operations that are not settled, by kind and status. `held`: a fault with the action `hold` has acted on them. */
+      /** The number of relay operations that are not settled, by kind and status. */
       unsettled: {
         kind: string;
         status: string;
+        /** Whether it is not settled and a fault with the action `hold` has acted on it. */
         held: boolean;
         count: number;
       }[];
@@ -1307,6 +1308,8 @@ export interface components {
       sequence: number;
       status: string;
       status_reason: string | null;
+      /** Whether it is not settled and a fault with the action `hold` has acted on it. */
+      held: boolean;
       error: string | null;
       nonce: number | null;
       from: components["schemas"]["Account"];

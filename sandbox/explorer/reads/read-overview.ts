@@ -6,10 +6,9 @@ import { writeOperations } from "../../faults/fault-request.ts";
 import { changesChain } from "../../faults/faults.ts";
 import type { Sources } from "../sources.ts";
 import type { Overview } from "../views.ts";
+import { isHeld, unsettledStatuses } from "./read-relay-operations.ts";
 import { viewBlockPoint } from "./view-block-point.ts";
 
-/** The statuses that are not final; each status is an index, and none of them is long in a sandbox that works. */
-const unsettled = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
 /** More than this number are not counted. */
 const mostCounted = 1_000;
 
@@ -92,24 +91,14 @@ function viewNetwork(chain: ChainNode): Overview["network"] {
 }
 
 async function countUnsettled({ services, faults }: Sources): Promise<Overview["unsettled"]> {
-  const holding = faults.list().filter(({ action, hits }) => action === "hold" && hits > 0);
   const counts = new Map<string, Overview["unsettled"][number]>();
-  for (const status of unsettled) {
+  for (const status of unsettledStatuses) {
     const found = await services.store.list("operations", { status }, { limit: mostCounted });
     for (const { value } of found) {
-      const { operation_id, program, kind } = value;
-      const subject: { [field: string]: string } = {
-        operation_id,
-        program,
-        kind,
-        subject_id: value.subject.id,
-      };
-      const held = holding.some(({ match }) =>
-        Object.entries(match).every(([field, wanted]) => subject[field] === wanted),
-      );
-      const key = `${kind} ${status} ${held}`;
+      const held = isHeld(value, faults);
+      const key = `${value.kind} ${status} ${held}`;
       const { count } = counts.get(key) ?? { count: 0 };
-      counts.set(key, { kind, status, held, count: count + 1 });
+      counts.set(key, { kind: value.kind, status, held, count: count + 1 });
     }
   }
   return [...counts.values()];

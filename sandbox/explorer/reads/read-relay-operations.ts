@@ -16,6 +16,9 @@ import { type RelayOperationView, relayOperationViewSchema, type ViewPage } from
 import { nameSubject } from "./name-subject.ts";
 import { pageQuery, readPage } from "./page.ts";
 
+/** The statuses that are not final; each status is an index, and none of them is long in a sandbox that works. */
+export const unsettledStatuses = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
+
 /** The query of the relayer's operations. */
 export const operationsQuery = pageQuery.extend({ status: z.enum(relayOperationStatuses).optional() });
 
@@ -47,7 +50,7 @@ export async function readRelayOperations(
 export async function viewRelayOperation(
   record: RelayOperationRecord,
   unknown: readonly OutcomeUnknownError[],
-  { services, labels }: Sources,
+  { services, labels, faults }: Sources,
 ): Promise<RelayOperationView> {
   assertKnown(unknown.filter(({ operationId }) => operationId === record.operation_id));
   const superseded = await readSuperseded(services.store, record);
@@ -58,6 +61,7 @@ export async function viewRelayOperation(
     ...copyFields(relayOperationViewSchema, operation),
     ...(await nameSubject(purchaseId, services.store)),
     id: operation.operation_id,
+    held: isHeld(record, faults),
     purchase_id: purchaseId,
     error: error?.revert?.name ?? error?.message ?? null,
     from: labels.view(operation.from),
@@ -71,6 +75,25 @@ export async function viewRelayOperation(
       })),
     ),
   };
+}
+
+/** Returns whether an operation is not settled, and a fault with the action `hold` has acted on it. */
+export function isHeld(
+  { operation_id, program, kind, status, subject }: RelayOperationRecord,
+  faults: Pick<Sources["faults"], "list">,
+): boolean {
+  const fields = new Map(Object.entries({ operation_id, program, kind, subject_id: subject.id }));
+  return (
+    unsettledStatuses.some((one) => one === status) &&
+    faults
+      .list()
+      .some(
+        ({ action, hits, match }) =>
+          action === "hold" &&
+          hits > 0 &&
+          Object.entries(match).every(([field, wanted]) => fields.get(field) === wanted),
+      )
+  );
 }
 
 /** Finds the purchase that an operation is about; a collection names it by its id on chain. */

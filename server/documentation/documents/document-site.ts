@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { escapeMarkup } from "../../lib/escape-controls.ts";
 import { once } from "../../lib/once.ts";
+import type { Urls } from "../../services.ts";
+import { atAddresses } from "../at-addresses.ts";
 import { findShippedFile } from "../shipped-file.ts";
 import { type RenderedDocument, renderMarkdown } from "./render-markdown.ts";
 
@@ -29,10 +31,10 @@ export interface DocumentSite {
  * Makes pages of the documents: navigation by kind of reader, the sections of each, and what a search needs.
  *
  * @param guide - the guide's Markdown, filled in for this sandbox.
- * @param apiUrl - the API host, whose reference the navigation leads to.
+ * @param urls - the addresses of this sandbox: the documents are written with the default ones.
  */
-export function documentSite(guide: () => string, apiUrl: string): DocumentSite {
-  const groups = documentGroups(guide);
+export function documentSite(guide: () => string, urls: Urls): DocumentSite {
+  const groups = documentGroups(guide, urls);
   const documents = groups.flatMap(({ documents }) => documents);
   const served = new Set([...documents.map(({ path }) => path), "/", "/errors"]);
   const rendered = new Map(
@@ -44,7 +46,7 @@ export function documentSite(guide: () => string, apiUrl: string): DocumentSite 
   const renderedOf = (document: Document): RenderedDocument =>
     rendered.get(document)?.() ?? renderMarkdown(document.read(), (href) => href);
   const frame = (title: string, content: string, current = "") =>
-    layout(title, navigation(groups, apiUrl, current), content);
+    layout(title, navigation(groups, urls.api, current), content);
   const pageOf = ({ html, sections }: RenderedDocument, current: string) => {
     const list = sections
       .filter(({ depth }) => depth === 2)
@@ -232,13 +234,16 @@ const guidePath = "/portal/docs.md";
  * Lists the documents by kind of reader, the guide first.
  *
  * @param guide - the guide's Markdown.
+ * @param urls - the addresses of this sandbox.
  */
-function documentGroups(guide: () => string): DocumentGroup[] {
+function documentGroups(guide: () => string, urls: Urls): DocumentGroup[] {
   const listed = groups.map(([title, documents]) => ({
     title,
     documents: documents.flatMap(([path, name]): Document[] => {
       const file = findShippedFile(path);
-      return file === null ? [] : [{ path, title: name, read: () => readFileSync(file, "utf8") }];
+      return file === null
+        ? []
+        : [{ path, title: name, read: () => atAddresses(readFileSync(file, "utf8"), urls) }];
     }),
   }));
   const [integrate, ...others] = listed;

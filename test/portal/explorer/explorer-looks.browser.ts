@@ -99,6 +99,16 @@ test("a transaction without a recipient creates a contract", async () => {
   expect(await page.getByText("deployer creates a contract").count()).toBe(2);
 });
 
+test("an operation that a fault holds says so in the list and on the page of its purchase", async () => {
+  const { purchase } = await kit.sandbox.given.purchase({ state: "refund_due" });
+  for (const view of ["#/operations", `#/purchases/${purchase.id}`]) {
+    const page = await kit.open(view);
+    const row = page.locator("summary", { hasText: "collect refund" });
+    await row.getByText("held by a fault", { exact: true }).waitFor();
+    expect(await row.textContent(), view).not.toContain("accepted");
+  }
+});
+
 test("the overview says what is waiting, and names only faults that can still act", async () => {
   await kit.sandbox.given.purchase({ state: "refund_due" });
   const page = await kit.open();

@@ -131,6 +131,17 @@ test("a failure leads to the entries that caused it; what prepared the test is f
   await page.locator("#entry-1.linked").waitFor();
 });
 
+test("a trace that no test has written speaks of no test and no failure, and folds nothing", async () => {
+  await sandbox.given.purchase({ state: "active" });
+  const file = join(await temporaryFolder(), "live.trace.html");
+  await sandbox.trace(file);
+  const page = await browser.open();
+  await page.goto(pathToFileURL(file).href);
+  await page.getByText("Start a sandbox from it:").waitFor();
+  await page.getByText("createPurchase: 201").first().waitFor();
+  expect(await page.locator("main").textContent()).not.toMatch(/Preparation|of the failure|of the test/);
+});
+
 test("a search in a trace finds purchases by commitment, claim, decision and refund, accounts, and blocks by hash", async () => {
   const { purchase, claim, decision, refund } = await sandbox.given.purchase({ state: "refunded" });
   const { hash } = await sandbox.chain.client.getBlock();

@@ -64,28 +64,76 @@ test("a page reads again when its wallet selects another account", async () => {
   await expect.poll(async () => await claim.getByRole("button", { name: "claim" }).isEnabled()).toBe(true);
 });
 
-test("a paid purchase says first what was paid, with its transaction once, and asks for nothing", async () => {
-  const { purchase, payments } = await kit.sandbox.given.purchase({ state: "denied" });
+test("a paid purchase says first what was paid, with its transaction once, and asks for nothing but a claim", async () => {
+  const { purchase, payments } = await kit.sandbox.given.purchase({ state: "paid" });
   const page = await browser.open();
   await page.goto(purchase.wallet_url);
-  await page.getByRole("heading", { level: 1, name: "Claim denied" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Paid 25.00 USDC to Corner Books" }).waitFor();
   await page.getByText("The payment of 25.00 USDC is complete: Corner Books has the money.").waitFor();
   expect(await page.getByText(payments[0]?.transaction_hash ?? "").count()).toBe(1);
-  expect(await page.getByRole("button").count()).toBe(0);
-  expect(await page.locator("details.others").getAttribute("open")).toBe(null);
-  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("a purchase with a claim says how much is claimed and awarded, why, and who acts next, and asks for nothing", async () => {
+  const page = await browser.open();
+  const complete = "is complete: Corner Books has the money.";
+  for (const [state, next] of [
+    ["claimed", "A reviewer decides next."],
+    ["approved", "The program collects it from Corner Books next."],
+    ["refund_due", "The program is collecting it from Corner Books;"],
+    ["denied", "The reviewer's decision is final: Corner Books keeps the money."],
+    ["refunded", "The refund is complete: the beneficiary has the money."],
+  ] as const) {
+    const { purchase, refund, payments } = await kit.sandbox.given.purchase({ state, reason: "Late." });
+    await page.goto(purchase.wallet_url);
+    await page.getByText(next).waitFor();
+    await page.getByText("25.00 USDC were claimed: “Late.”").waitFor();
+    await page.getByText("25.00 USDC were paid to Corner Books.").waitFor();
+    expect(await page.getByText(complete).count(), state).toBe(0);
+    const hashes = [refund?.transaction_hash, payments[0]?.transaction_hash].filter((hash) => hash != null);
+    expect(await page.getByText(/^Transaction 0x/).allTextContents(), state).toEqual(
+      hashes.map((hash) => `Transaction ${hash}`),
+    );
+    expect(await page.getByRole("button").count(), state).toBe(0);
+    expect(await page.locator("details.others").getAttribute("open")).toBe(null);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  }
+});
+
+test("a purchase that is not on the chain says who has to put it there, or that it is too late", async () => {
+  const { purchase } = await kit.sandbox.given.purchase({ state: "created" });
+  const page = await browser.open();
+  await page.goto(purchase.wallet_url);
+  await page.getByText("Corner Books has to put this purchase on the chain first").waitFor();
+  await kit.sandbox.clock.travel({ days: 3 });
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Too late to pay Corner Books" }).waitFor();
+  expect(await page.locator(".notice.warn").textContent()).toContain("and the deadline for that was");
+});
+
+test("the fields of a claim have a gap between them", async () => {
+  const { purchase } = await kit.sandbox.given.purchase({ state: "reconciled" });
+  const page = await browser.open({ viewport: { width: 390, height: 844 } });
+  await page.goto(purchase.wallet_url);
+  const [amount, reason] = await Promise.all(
+    ["Amount in USDC", "Reason"].map(
+      async (label) => await page.locator("#action-claim .field", { hasText: label }).boundingBox(),
+    ),
+  );
+  const end = (amount?.y ?? Number.NaN) + (amount?.height ?? 0);
+  expect(reason?.y).toBeGreaterThanOrEqual(end + 8);
 });
 
 test("the title of a purchase is its state", async () => {
   const page = await browser.open();
   const title = page.getByRole("heading", { level: 1 });
   for (const [state, expected] of [
+    ["created", "Not payable yet: 25.00 USDC to Corner Books"],
     ["active", "Pay 25.00 USDC to Corner Books"],
     ["paid", "Paid 25.00 USDC to Corner Books"],
-    ["claimed", "Claim filed; a reviewer decides"],
-    ["approved", "Refund approved"],
-    ["refund_due", "Refund approved"],
-    ["denied", "Claim denied"],
+    ["claimed", "Claim of 25.00 USDC filed"],
+    ["approved", "Refund of 25.00 USDC approved"],
+    ["refund_due", "Refund of 25.00 USDC on its way"],
+    ["denied", "Claim of 25.00 USDC denied"],
     ["refunded", "Corner Books refunded 25.00 USDC"],
     ["expired", "Too late to pay Corner Books"],
   ] as const) {
@@ -105,6 +153,7 @@ test("a merchant's page asks to enroll, then says that refunds can be collected,
   await wallets.merchant.enroll(merchant);
   await page.reload();
   await page.getByText("Enrolled. Refunds can be collected once the funding source is approved.").waitFor();
+  expect(await page.locator("#action-enroll .reason").textContent()).toBe("Done.");
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("The wallet of Corner Books");
   await wallets.merchant.fund(merchant);
   await page.reload();

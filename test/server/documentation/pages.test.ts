@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../../sandbox/lib/package-root.ts";
+import { defaultUrls } from "../../../server/documentation/at-addresses.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;
@@ -108,6 +109,12 @@ describe("the documentation host", () => {
     for (const path of ["/portal/docs.md", "/docs/api.md", "/docs/relayer.md"])
       expect(text).toContain((await read(path, "*/*")).text.trim());
     expect(text).not.toMatch(/\{\{/);
+  });
+
+  test("has the addresses of this sandbox in every document, not the default ones", async () => {
+    const { text } = await read("/llms-full.txt", "*/*");
+    for (const url of Object.values(defaultUrls)) expect(text).not.toContain(url);
+    expect((await read("/docs/api.md", browser)).text).toContain(`href="${docs}/errors/not_found"`);
   });
 
   test("lists every section for its search, each at an address that the page has", async () => {

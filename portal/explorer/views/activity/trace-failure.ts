@@ -92,7 +92,7 @@ export function traceSource({ snapshot, snapshot_problem, written, left_out }: T
         ? snapshot_problem === null
           ? nothing
           : html`<p>There is no snapshot file: ${snapshot_problem}</p>`
-        : html`<p>The snapshot file <code>${snapshot}</code> is in the folder of this file. Continue from the moment of the failure:</p>
+        : html`<p>The snapshot file <code>${snapshot}</code> is in the folder of this file. Start a sandbox from it:</p>
           <pre class="command" tabindex="0" aria-label="Command">npx routing-sandbox start --from ${quoted(`${folder()}${snapshot}`)} --data-dir ${quoted(`${snapshot}.data`)}</pre>`
     }
   </div>`;

@@ -162,7 +162,7 @@ interface PurchaseData {
 export const purchaseView = defineView<PurchaseData>({
   title: ({ id }) => `Purchase ${id}`,
   heading: "Purchase",
-  topics: ["purchases", "operations", "events", "refusals", "requests", "blocks"],
+  topics: ["purchases", "operations", "faults", "events", "refusals", "requests", "blocks"],
   async load({ id }) {
     const [timeline, requests] = await Promise.all([
       readExplorer<PurchaseTimeline>(`/purchases/${encodeURIComponent(id)}`),
