@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -198,6 +199,15 @@ test("trace writes the trace and its snapshot file", async () => {
   const file = join(folder, "agent.trace.html");
   expect(await call("trace", { file })).toEqual({ file, snapshot: join(folder, "agent.snapshot") });
   expect(existsSync(file)).toBe(true);
+});
+
+test("a trace that cannot be written leaves no snapshot file", async () => {
+  const taken = join(folder, "taken");
+  await mkdir(taken);
+  expect(await failure("trace", { file: taken })).toBe(
+    `The trace ${taken} cannot be written: a directory has this name (EISDIR). Name another file.`,
+  );
+  expect((await readdir(folder)).filter((name) => name.startsWith("taken"))).toEqual(["taken"]);
 });
 
 test("without a sandbox, every tool says how to start one", async () => {
