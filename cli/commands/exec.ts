@@ -143,13 +143,15 @@ async function repeatCommand(
 ): Promise<number> {
   const start = await sandbox.snapshot();
   let first: RecordedRun | undefined;
+  let last: RecordedRun | undefined;
   for (let number = 1; number <= repeat; number += 1) {
     if (number > 1) await start.restore();
     const exitCode = await runOnce(run);
     if (exitCode !== 0) return exitCode;
     if (!expectEqual) continue;
-    const recorded = await recordRun(sandbox);
+    const recorded = await recordRun(sandbox, last);
     first ??= recorded;
+    last = recorded;
     const difference = describeDifference(first, recorded, number);
     if (difference === null) continue;
     stderr.write(`${difference}\n`);

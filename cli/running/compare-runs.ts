@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Json, toJson } from "../../protocol/values/json.ts";
+import { requestLogLimits } from "../../sandbox/activity/request-log.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import {
   type AccountView,
@@ -36,6 +37,10 @@ type RecordedSandbox = Pick<Sandbox, "description" | "chain">;
 /** The requests, transactions, blocks without transactions, and events of a run of a command. */
 export interface RecordedRun {
   fingerprint: Fingerprint;
+  /** The number of the run's first requests that the sandbox no longer has. */
+  forgotten: number;
+  /** The number of the newest request, which the next run continues from. */
+  lastRequest: number;
   /** The oldest first. */
   steps: readonly RunStep[];
 }
@@ -43,9 +48,12 @@ export interface RecordedRun {
 /**
  * Reads the requests, blocks and events since the last restore, when no request is in progress.
  *
- * @param client - reads the content of transactions that the explorer does not show.
+ * @param before - the run before this one, if there was one.
  */
-export async function recordRun({ description, chain: { client } }: RecordedSandbox): Promise<RecordedRun> {
+export async function recordRun(
+  { description, chain: { client } }: RecordedSandbox,
+  before: RecordedRun | undefined,
+): Promise<RecordedRun> {
   const controlUrl = description.urls.control;
   const fingerprint = fingerprintSchema.parse(await read(controlUrl, "/fingerprint"));
   const [blocks, requests, events] = [
@@ -60,12 +68,17 @@ export async function recordRun({ description, chain: { client } }: RecordedSand
     return { ...request, at };
   });
   // At equal times, a block comes before the requests that find it, and these before the events that they cause.
+  const { lastRequest = 0 } = before ?? {};
+  const numbers = requests.map((request) => request.number);
+  const forgotten = numbers.length === 0 ? 0 : Math.min(...numbers) - lastRequest - 1;
   const chainSteps: RunStep[] = [];
   for (const block of blocks) chainSteps.push(...(await blockSteps(block, client)));
   const steps = [...chainSteps, ...timed.map(requestStep), ...events.map(eventStep)];
   return {
     fingerprint,
-    steps: steps.toSorted((left, right) => left.at.localeCompare(right.at)).map(numbered()),
+    forgotten,
+    lastRequest: Math.max(lastRequest, ...numbers),
+    steps: steps.toSorted((left, right) => left.at.localeCompare(right.at)).map(numbered(forgotten)),
   };
 }
 
@@ -85,6 +98,9 @@ export function describeDifference(first: RecordedRun, other: RecordedRun, numbe
   const text = found[0]?.text ?? findReorderedStep(first, other);
   if (text !== null) return `Run ${number} differs from run 1 first in ${text}.`;
   const fields = differenceOf({ ...first.fingerprint, digest: "" }, { ...other.fingerprint, digest: "" });
+  const forgotten = Math.max(first.forgotten, other.forgotten);
+  if (forgotten > 0)
+    return `Run ${number} differs from run 1 in its fingerprint: ${fields}. The first ${forgotten} requests were not compared, because the sandbox keeps the newest ${requestLogLimits.requests} only; have the command send fewer.`;
   return `Run ${number} differs from run 1 only in its fingerprint: ${fields}. Compare what the command changes besides requests, blocks, transactions and events: keys are in store, faults in parts, and the state of accounts and contracts in block.state_root.`;
 }
 
@@ -198,9 +214,9 @@ function eventStep({ type, subject, body, created_at: at }: EventView): RunStep 
   return { kind: "event", name: `event {number}, ${type}`, at, value: toJson({ subject, body }) };
 }
 
-/** Returns a function that counts the steps of each kind, from 1. */
-function numbered(): (step: RunStep) => RunStep {
-  const counts = new Map<string, number>();
+/** Returns a function that counts the steps of each kind, from 1. @param forgotten - the requests before the first one. */
+function numbered(forgotten: number): (step: RunStep) => RunStep {
+  const counts = new Map([["request", forgotten]]);
   return (step) => {
     const [kind = ""] = step.name.split(" ");
     const count = (counts.get(kind) ?? 0) + 1;
