@@ -6,7 +6,7 @@ import { wait } from "../lib/time/timers.ts";
 const mostWaitMs = 1_000;
 
 /**
- * Calls of the control API that take many requests, such as `POST /given`. A restore ends them: without that, they would go on in the restored state,
+ * Calls of the control API that take many requests, such as `POST /given`. A restore ends them: without that, they would continue in the restored state,
  * which may be the lease of another test.
  */
 export class UndoableCalls {

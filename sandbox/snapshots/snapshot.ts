@@ -75,7 +75,7 @@ export interface SnapshotSources {
   relayer: Relayer;
   /** All state but the chain's: what `listParts` of restored-state.ts returns. */
   parts: RestoredParts;
-  /** Ends what would go on after a restore. */
+  /** Ends what would continue after a restore. */
   endCalls: () => Promise<void>;
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;
