@@ -77,7 +77,9 @@ export function renderReport(report: ClientReport, color: boolean): string {
     `Without a fault: ${many(clean.writes.length, "write")} and ${many(clean.events.length, "event")} in ${clean.ms} ms`,
     ...clean.differences,
     ...(clean.events.length === 0
-      ? ["No event went to a receiver of the client, so no case has one: name it with --receiver-url."]
+      ? [
+          "No event went to a receiver of the client, so no case has one: name it with the option receiverUrl.",
+        ]
       : []),
   ];
   for (const [title, group] of groupsOf(report)) {

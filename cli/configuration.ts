@@ -195,11 +195,14 @@ function unknownKey(file: string, key: string, value: unknown, known: readonly s
       `Use an object with ${orList([...new Set(inner.map((name) => name.replace(/\..*/, "")))])}.`,
     );
   const [option = ""] = key.split(".");
-  if (option in sandboxOptions.shape && !known.some((name) => name.startsWith(`${option}.`)))
+  if (Object.hasOwn(sandboxOptions.shape, option) && !known.some((name) => name.startsWith(`${option}.`)))
     return new Error(
       `${file} has ${option}, which only createSandbox() takes. Leave it out${orUse(flagOf(key)?.slice(2))}.`,
     );
-  return new Error(`${file} has no option ${key}. Leave it out${orUse(nearestOf(key, known))}.`);
+  const group = key.slice(0, key.lastIndexOf(".") + 1);
+  const others = group === "" ? [] : known.filter((name) => name.startsWith(group));
+  const meant = others.length > 0 ? (nearestOf(key, others) ?? orList(others)) : nearestOf(key, known);
+  return new Error(`${file} has no option ${key}. Leave it out${orUse(meant)}.`);
 }
 
 function orUse(name: string | undefined): string {
@@ -250,7 +253,7 @@ async function readObject(file: string): Promise<object> {
     const text = bytes.toString();
     if (file.endsWith(".json")) JSON.parse(text);
     // JSON too, of which JSON.parse takes a key twice.
-    content = parse(text, { maxAliasCount: 100 });
+    content = parse(text, reviveInteger, { maxAliasCount: 100, intAsBigInt: true });
   } catch (cause) {
     const [reason = ""] = messageOf(cause).split(/:?\n/);
     throw new Error(`${file} cannot be read: ${reason}. Correct it, or delete it.`, {
@@ -260,6 +263,12 @@ async function readObject(file: string): Promise<object> {
   if (typeof content !== "object" || content === null || Array.isArray(content))
     throw new Error(`${file} is not an object of options. Write one such as { "seed": "checkout" }.`);
   return content;
+}
+
+/** Keeps an integer that a number would round as the string of its digits. */
+function reviveInteger(_key: unknown, value: unknown): unknown {
+  if (typeof value !== "bigint") return value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
 }
 
 /** Returns the values of an object by their paths, such as `ports.api`. */

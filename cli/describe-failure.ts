@@ -50,11 +50,16 @@ const flags: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** How the options were set that no flag sets, by their flags. */
-let sources: ReadonlyMap<string, string> = new Map();
+let sources = new Map<string, string>();
 
 /** Notes how options were set that no flag sets: the messages of the command name the environment variable or the key of the config file. */
-export function noteSources(places: ReadonlyMap<string, string>): void {
+export function noteSources(places: Map<string, string>): void {
   sources = places;
+}
+
+/** Notes that another flag, or what has set that one, has set an option. */
+export function noteImplied(flag: string, by: string): void {
+  sources.set(flag, asGiven(by));
 }
 
 /**

@@ -28,7 +28,7 @@ import { stopCommand } from "./commands/stop.ts";
 import { traceCommand } from "./commands/trace.ts";
 import { travelCommand } from "./commands/travel.ts";
 import { configure } from "./configuration.ts";
-import { describeFailure } from "./describe-failure.ts";
+import { asGiven, describeFailure } from "./describe-failure.ts";
 import { newCommand, type Terminal } from "./terminal.ts";
 
 /** An example call of every command, which its help shows. */
@@ -114,6 +114,7 @@ export function createProgram(terminal: Terminal): Command {
     await configure(command, program.commands).catch((error: unknown) =>
       command.error(describeFailure(error)),
     );
+    requireNames(command);
   });
   for (const group of program.commands) if (group.commands.length > 0) requireCommand(group);
   for (const { command } of commandsOf(program))
@@ -126,6 +127,25 @@ export function createProgram(terminal: Terminal): Command {
     command.addHelpText("after", `\nExample:\n  routing-sandbox ${example}`);
   }
   return program;
+}
+
+/** Refuses an empty name of a file or a folder: the system would report that a file is missing, and no name. */
+function requireNames(command: Command): void {
+  const options = command.options.map((option) => ({
+    name: asGiven(option.long ?? ""),
+    placeholder: option.flags,
+    value: command.getOptionValue(option.attributeName()),
+  }));
+  const others = command.registeredArguments.map((argument, index) => ({
+    name: `<${argument.name()}>`,
+    placeholder: `<${argument.name()}>`,
+    value: command.processedArgs[index],
+  }));
+  for (const { name, placeholder, value } of [...options, ...others])
+    if (/<(?:file|folder|artifact|path|trace)/.test(placeholder) && [value].flat().includes(""))
+      command.error(
+        `error: ${name} is empty. Name a ${placeholder.includes("<folder") ? "folder" : "file"}.`,
+      );
 }
 
 /** Says in the words of the other commands what the library's command does. */

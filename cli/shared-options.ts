@@ -27,15 +27,7 @@ export const dataDirectoryFlags = "--data-dir <folder>";
 export function dataDirectoryOption(description?: string): Option {
   const option = new Option(dataDirectoryFlags, description ?? "the data directory of the running sandbox");
   const file = description === undefined ? process.env["ROUTING_SANDBOX_FILE"] : undefined;
-  return option
-    .default(file === undefined ? defaultDataDirectory : dirname(file), defaultDataDirectory)
-    .argParser(namedFolder);
-}
-
-/** Reads the name of a folder. @throws InvalidArgumentError when it is empty. */
-export function namedFolder(folder: string): string {
-  if (folder === "") throw new InvalidArgumentError("It is empty: name a folder, or leave the option out.");
-  return folder;
+  return option.default(file === undefined ? defaultDataDirectory : dirname(file), defaultDataDirectory);
 }
 
 /** `--fresh`: the sandbox in the data directory is replaced. */

@@ -9,7 +9,7 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
-import { describeFailure } from "../describe-failure.ts";
+import { describeFailure, inFlags } from "../describe-failure.ts";
 import { ClientCommand, environmentOf, refuseProgram } from "../running/client-command.ts";
 import { GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
@@ -136,7 +136,7 @@ async function checkCommand(
     signal: ending.signal,
     onProgress: showProgress(terminal),
   });
-  print(terminal, { json }, report, renderReport(report, terminal.stdout.isTTY ?? false));
+  print(terminal, { json }, report, inFlags(renderReport(report, terminal.stdout.isTTY ?? false)));
   if (client.left > 0)
     terminal.stderr.write(
       `The command left processes after ${client.left} of its runs, which were ended. Have it wait for them.\n`,

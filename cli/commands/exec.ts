@@ -4,18 +4,12 @@ import { join } from "node:path";
 import { type Command, CommanderError } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
-import { asGiven, describeFailure } from "../describe-failure.ts";
+import { asGiven, describeFailure, noteImplied } from "../describe-failure.ts";
 import { environmentOf, refuseProgram } from "../running/client-command.ts";
 import { describeDifference, type RecordedRun, recordRun } from "../running/compare-runs.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
-import {
-  dataDirectoryFlags,
-  jsonOption,
-  namedFolder,
-  optionWithDefault,
-  wholeNumber,
-} from "../shared-options.ts";
+import { dataDirectoryFlags, jsonOption, optionWithDefault, wholeNumber } from "../shared-options.ts";
 import { newCommand, type Terminal } from "../terminal.ts";
 
 interface ExecFlags extends Omit<StartFlags, "dataDir">, RepeatFlags {
@@ -44,7 +38,6 @@ export function execCommand(terminal: Terminal): Command {
         dataDirectoryFlags,
         "the data directory, which is kept when the command ends",
         "a temporary folder that is deleted",
-        namedFolder,
       ),
     );
   return addStartOptions(command, { api: 0, docs: 0, control: 0, rpc: 0 }, "dataDirectory", "store")
@@ -77,6 +70,7 @@ function requireComparable(command: Command): void {
     command.error(
       `error: With ${asGiven("--mode")} live, the clock makes all runs differ. Leave out ${asGiven("--mode")}, or leave out ${asGiven("--expect-equal")}.`,
     );
+  if (mode === undefined) noteImplied("--mode", "--expect-equal");
   command.setOptionValue("mode", "deterministic");
 }
 
@@ -149,19 +143,21 @@ async function repeatCommand(
 ): Promise<number> {
   const start = await sandbox.snapshot();
   let first: RecordedRun | undefined;
+  let last: RecordedRun | undefined;
   for (let number = 1; number <= repeat; number += 1) {
     if (number > 1) await start.restore();
     const exitCode = await runOnce(run);
     if (exitCode !== 0) return exitCode;
     if (!expectEqual) continue;
-    const recorded = await recordRun(sandbox.description.urls.control);
+    const recorded = await recordRun(sandbox, last);
     first ??= recorded;
+    last = recorded;
     const difference = describeDifference(first, recorded, number);
     if (difference === null) continue;
     stderr.write(`${difference}\n`);
     return differ;
   }
-  if (first !== undefined) stderr.write(`${repeat} runs have the fingerprint ${first.digest}.\n`);
+  if (first !== undefined) stderr.write(`${repeat} runs have the fingerprint ${first.fingerprint.digest}.\n`);
   return 0;
 }
 

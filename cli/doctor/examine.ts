@@ -121,7 +121,7 @@ async function examinePorts(
 }
 
 /** Checks that a port is free, or the running sandbox's own. */
-async function examinePort(
+export async function examinePort(
   option: string,
   port: number,
   running: SandboxDescription | null,
@@ -212,9 +212,10 @@ export async function examineClock(dataDirectory: string): Promise<Finding> {
 
 /** Checks that no proxy would get the requests for 127.0.0.1. */
 export function examineProxies(environment: { readonly [name: string]: string | undefined }): Finding {
-  const read = (name: string) => environment[name] || environment[name.toUpperCase()];
-  const proxies = ["http_proxy", "all_proxy"].filter((name) => read(name) !== undefined);
-  const exceptions = (read("no_proxy") ?? "").split(/[\s,]+/);
+  const spellings = (name: string) => [name, name.toUpperCase()];
+  const setAs = (name: string) => spellings(name).find((spelling) => environment[spelling]);
+  const proxies = ["http_proxy", "all_proxy"].flatMap((name) => setAs(name) ?? []);
+  const exceptions = (environment[setAs("no_proxy") ?? ""] ?? "").split(/[\s,]+/);
   if (proxies.length === 0) return healthy("proxy", "No proxy is set for 127.0.0.1.");
   const spared = exceptions.some((one) => ["*", "127.0.0.1", "127.0.0.0/8"].includes(one));
   const found = `${proxies.join(" and ")} is set, and no_proxy ${spared ? "names" : "does not name"} 127.0.0.1.`;
@@ -222,7 +223,7 @@ export function examineProxies(environment: { readonly [name: string]: string | 
     ? healthy("proxy", found)
     : broken(
         "proxy",
-        `${found} curl and other programs would send requests for the sandbox to the proxy.`,
+        `${found} Programs that read ${proxies.length === 1 ? "it" : "them"} would send requests for the sandbox to the proxy.`,
         "Set no_proxy=127.0.0.1,localhost as well.",
       );
 }

@@ -1,15 +1,22 @@
 import { z } from "zod";
-import { askControl } from "../../sandbox/service/ask-control.ts";
+import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
+import { examinePort } from "./examine.ts";
 import { type Finding, healthy } from "./finding.ts";
 
 const pool = z.looseObject({ pid: z.int(), size: z.int(), free: z.int(), leased: z.int() });
 
-/** Says whether a pool runs. A sandbox starts in either case. */
+/** The longest time to wait for the response of a pool, in milliseconds. */
+const longestMs = 1_000;
+
+/** Says whether a pool runs. Without one, its port must be free. */
 export async function examinePool(port: number): Promise<Finding> {
   const url = `http://127.0.0.1:${port}`;
-  const response = await askControl(url, "GET", "/").catch(() => null);
+  const response = await fetchDirect(url, { signal: AbortSignal.timeout(longestMs) }).catch(() => null);
   const { data } = pool.safeParse(await response?.json().catch(() => null));
-  if (data === undefined) return healthy("pool", `No pool runs at ${url}.`);
+  if (data === undefined) {
+    const listener = await examinePort("--port", port, null);
+    return listener.ok ? healthy("pool", `No pool runs at ${url}.`) : listener;
+  }
   const { pid, size, free, leased } = data;
   return healthy(
     "pool",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { bodyOf, type ControlOperation } from "../../sandbox/control/operation.ts";
 import { controlOperations } from "../../sandbox/control/table.ts";
+import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import { orList } from "../../server/lib/wording.ts";
 import { fetchControl } from "../running/call-control.ts";
 import { type Arguments, inputSchema, type Tool } from "./tool.ts";
@@ -34,7 +35,7 @@ export function controlTools(dataDirectory: string): Tool[] {
       async call(given) {
         requireKnown(name, Object.keys(fields), given);
         requireChoice(name, operations, given);
-        const operation = chosenBy(given, operations);
+        const operation = chosenBy(name, given, operations);
         const { method, path, body } = requestOf(name, operation, given);
         const response = await fetchControl(dataDirectory, method, path, body);
         return await response.text();
@@ -48,19 +49,31 @@ function describe({ summary, description = "" }: ControlOperation): string {
 }
 
 /** The schemas of an operation's arguments by name: those of its path, of its query and of the members of its body. */
-function fieldsOf(operation: ControlOperation): { readonly [name: string]: z.ZodType } {
+function fieldsOf(operation: ControlOperation): Shape {
+  return unite(formsOf(operation));
+}
+
+/** The arguments that an operation takes together: a body can have several forms. */
+function formsOf(operation: ControlOperation): Shape[] {
   const { params, query } = operation;
-  return { ...params, ...unite(shapesOf(query)), ...unite(shapesOf(bodyOf(operation))) };
+  const [queries, bodies] = [shapesOf(query), shapesOf(bodyOf(operation))];
+  return (queries.length > 0 ? queries : [{}]).flatMap((asked) =>
+    (bodies.length > 0 ? bodies : [{}]).map((body) => ({ ...params, ...asked, ...body })),
+  );
+}
+
+interface Shape {
+  readonly [name: string]: z.ZodType;
 }
 
 /** The members of an object, or of each object of a union: a tool's arguments are one object. */
-function shapesOf(schema: unknown): { readonly [name: string]: z.ZodType }[] {
+function shapesOf(schema: unknown): Shape[] {
   if (schema instanceof z.ZodObject) return [schema.shape];
   return schema instanceof z.ZodUnion ? schema.options.flatMap(shapesOf) : [];
 }
 
 /** Members that are not in all of the shapes are optional; one with several schemas has one of them. */
-function unite(shapes: readonly { readonly [name: string]: z.ZodType }[]): { [name: string]: z.ZodType } {
+function unite(shapes: readonly Shape[]): { [name: string]: z.ZodType } {
   const names = new Set(shapes.flatMap((shape) => Object.keys(shape)));
   return Object.fromEntries(
     [...names].map((name) => {
@@ -73,22 +86,27 @@ function unite(shapes: readonly { readonly [name: string]: z.ZodType }[]): { [na
 }
 
 /**
- * Returns the first operation that takes these arguments. Without one, the control API refuses the request of the operation that takes the first of
- * them, or of the last operation.
+ * Returns the first operation that takes these arguments, if possible one that lacks none in its path.
+ *
+ * @throws Error when no operation takes them together.
  */
-function chosenBy(given: Arguments, operations: readonly ControlOperation[]): ControlOperation {
+function chosenBy(tool: string, given: Arguments, operations: readonly ControlOperation[]): ControlOperation {
   const names = Object.keys(given);
-  const takes = (operation: ControlOperation, some: readonly string[]) =>
-    some.every((name) => name in fieldsOf(operation));
+  const takenBy = (form: Shape) => names.filter((name) => name in form);
+  const taking = operations.filter((operation) =>
+    formsOf(operation).some((form) => takenBy(form).length === names.length),
+  );
   const chosen =
-    operations.find(
-      (operation) =>
-        takes(operation, names) && Object.keys(operation.params ?? {}).every((name) => name in given),
-    ) ??
-    operations.find((operation) => names.length > 0 && takes(operation, names.slice(0, 1))) ??
-    operations.at(-1);
-  if (chosen === undefined) throw new Error("A tool has no operation.");
-  return chosen;
+    taking.find(({ params = {} }) => Object.keys(params).every((name) => name in given)) ?? taking[0];
+  if (chosen !== undefined) return chosen;
+  const [most = []] = operations
+    .flatMap(formsOf)
+    .map(takenBy)
+    .toSorted((left, right) => right.length - left.length);
+  const others = names.filter((name) => !most.includes(name));
+  throw new Error(
+    `The tool ${tool} does not take ${orList(others)} with ${orList(most)}. Leave out one or the other.`,
+  );
 }
 
 /** @throws Error when an argument is not one of the tool's. */
@@ -103,11 +121,7 @@ function requireKnown(tool: string, names: readonly string[], given: Arguments):
 /** @throws Error when a tool of several operations, of which none takes nothing, gets no argument that one of them needs. */
 function requireChoice(tool: string, operations: readonly ControlOperation[], given: Arguments): void {
   const names = operations
-    .flatMap((operation) => [
-      operation.params ?? {},
-      ...shapesOf(operation.query),
-      ...shapesOf(bodyOf(operation)),
-    ])
+    .flatMap(formsOf)
     .flatMap((shape) => Object.keys(shape).filter((name) => !(shape[name] instanceof z.ZodOptional)));
   const takesNothing = operations.some((operation) => Object.keys(fieldsOf(operation)).length === 0);
   if (operations.length > 1 && !takesNothing && !names.some((name) => name in given))
@@ -120,6 +134,7 @@ function requestOf(tool: string, operation: ControlOperation, given: Arguments) 
   const names = Object.keys(params);
   const missing = names.find((name) => !(name in given));
   if (missing !== undefined) throw new Error(`The argument ${missing} of ${tool} is missing. Pass it.`);
+  requireTypes(tool, { ...params, ...unite(shapesOf(query)) }, given);
   const others = Object.entries(given).filter(([name]) => !names.includes(name));
   const filled = names.reduce(
     (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(given[name]))),
@@ -132,6 +147,19 @@ function requestOf(tool: string, operation: ControlOperation, given: Arguments) 
     path: filled + asked,
     ...(bodyOf(operation) && { body: Object.fromEntries(others) }),
   };
+}
+
+/** @throws Error when an argument of the path or the query, where the API only sees text, does not have its type. */
+function requireTypes(tool: string, shape: Shape, given: Arguments): void {
+  const { properties } = inputSchema(z.strictObject(shape));
+  for (const [name, value] of Object.entries(given).filter(([one]) => one in shape)) {
+    const type: unknown = Reflect.get(Object(properties), name)?.type;
+    const isRight = type === "integer" ? Number.isInteger(value) : typeof value === type;
+    if (!isRight)
+      throw new Error(
+        `The argument ${name} of ${tool} must be ${type === "integer" ? "a whole number" : `a ${type}`}, not ${showValue(value)}.`,
+      );
+  }
 }
 
 const methods = { get: "GET", post: "POST", put: "PUT", delete: "DELETE" } as const;

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { type Json, toJson } from "../../protocol/values/json.ts";
+import { requestLogLimits } from "../../sandbox/activity/request-log.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import {
+  type AccountView,
   type BlockView,
   blocksSchema,
   type EventView,
@@ -11,7 +14,7 @@ import {
 } from "../../sandbox/explorer/views.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import { askControl } from "../../sandbox/service/ask-control.ts";
-import { fingerprintSchema } from "../../sandbox/snapshots/fingerprint.ts";
+import { type Fingerprint, fingerprintSchema } from "../../sandbox/snapshots/fingerprint.ts";
 import { findDifference } from "../../testkit/scenario/repeat/find-difference.ts";
 
 /** The kinds of steps, as they follow each other at equal times. */
@@ -28,9 +31,16 @@ interface RunStep {
   value: Json;
 }
 
+/** The sandbox that a command has run with. */
+type RecordedSandbox = Pick<Sandbox, "description" | "chain">;
+
 /** The requests, transactions, blocks without transactions, and events of a run of a command. */
 export interface RecordedRun {
-  digest: string;
+  fingerprint: Fingerprint;
+  /** The number of the run's first requests that the sandbox no longer has. */
+  forgotten: number;
+  /** The number of the newest request, which the next run continues from. */
+  lastRequest: number;
   /** The oldest first. */
   steps: readonly RunStep[];
 }
@@ -38,10 +48,14 @@ export interface RecordedRun {
 /**
  * Reads the requests, blocks and events since the last restore, when no request is in progress.
  *
- * @param controlUrl - `urls.control` of the sandbox.
+ * @param before - the run before this one, if there was one.
  */
-export async function recordRun(controlUrl: string): Promise<RecordedRun> {
-  const { digest } = fingerprintSchema.parse(await read(controlUrl, "/fingerprint"));
+export async function recordRun(
+  { description, chain: { client } }: RecordedSandbox,
+  before: RecordedRun | undefined,
+): Promise<RecordedRun> {
+  const controlUrl = description.urls.control;
+  const fingerprint = fingerprintSchema.parse(await read(controlUrl, "/fingerprint"));
   const [blocks, requests, events] = [
     await readAll(controlUrl, "/explorer/blocks?", blocksSchema),
     await readAll(controlUrl, "/requests?limit=200", requestsSchema),
@@ -54,8 +68,18 @@ export async function recordRun(controlUrl: string): Promise<RecordedRun> {
     return { ...request, at };
   });
   // At equal times, a block comes before the requests that find it, and these before the events that they cause.
-  const steps = [...blocks.flatMap(blockSteps), ...timed.map(requestStep), ...events.map(eventStep)];
-  return { digest, steps: steps.toSorted((left, right) => left.at.localeCompare(right.at)).map(numbered()) };
+  const { lastRequest = 0 } = before ?? {};
+  const numbers = requests.map((request) => request.number);
+  const forgotten = numbers.length === 0 ? 0 : Math.min(...numbers) - lastRequest - 1;
+  const chainSteps: RunStep[] = [];
+  for (const block of blocks) chainSteps.push(...(await blockSteps(block, client)));
+  const steps = [...chainSteps, ...timed.map(requestStep), ...events.map(eventStep)];
+  return {
+    fingerprint,
+    forgotten,
+    lastRequest: Math.max(lastRequest, ...numbers),
+    steps: steps.toSorted((left, right) => left.at.localeCompare(right.at)).map(numbered(forgotten)),
+  };
 }
 
 /**
@@ -65,7 +89,7 @@ export async function recordRun(controlUrl: string): Promise<RecordedRun> {
  * @returns null if the fingerprints are equal.
  */
 export function describeDifference(first: RecordedRun, other: RecordedRun, number: number): string | null {
-  if (first.digest === other.digest) return null;
+  if (first.fingerprint.digest === other.fingerprint.digest) return null;
   // Each kind on its own: a block that only one run has moves the times of what follows, and so its order among other kinds.
   const found = kinds
     .map((kind) => findDifferentStep(stepsOf(first, kind), stepsOf(other, kind)))
@@ -73,7 +97,11 @@ export function describeDifference(first: RecordedRun, other: RecordedRun, numbe
     .toSorted((left, right) => left.at.localeCompare(right.at));
   const text = found[0]?.text ?? findReorderedStep(first, other);
   if (text !== null) return `Run ${number} differs from run 1 first in ${text}.`;
-  return `Run ${number} has the fingerprint ${other.digest} and run 1 ${first.digest}, with equal requests, blocks, transactions and events. Compare what else the command changes: faults, and the state of accounts and contracts.`;
+  const fields = differenceOf({ ...first.fingerprint, digest: "" }, { ...other.fingerprint, digest: "" });
+  const forgotten = Math.max(first.forgotten, other.forgotten);
+  if (forgotten > 0)
+    return `Run ${number} differs from run 1 in its fingerprint: ${fields}. The first ${forgotten} requests were not compared, because the sandbox keeps the newest ${requestLogLimits.requests} only; have the command send fewer.`;
+  return `Run ${number} differs from run 1 only in its fingerprint: ${fields}. Compare what the command changes besides requests, blocks, transactions and events: keys are in store, faults in parts, and the state of accounts and contracts in block.state_root.`;
 }
 
 function stepsOf({ steps }: RecordedRun, kind: RunStep["kind"]): RunStep[] {
@@ -110,12 +138,18 @@ function compareSteps(first: RunStep | undefined, other: RunStep | undefined): s
   if (first === undefined) return `${other?.name}, which run 1 does not have`;
   if (other === undefined) return `${first.name}, which it does not have`;
   if (first.name !== other.name) return `${other.name}, where run 1 has ${first.name}`;
-  const forth = findDifference(first.value, other.value, "");
-  const back = findDifference(other.value, first.value, "");
+  const difference = differenceOf(first.value, other.value);
+  return difference === null ? null : `${first.name}: ${difference}`;
+}
+
+/** Describes the first field that differs; null if none does. */
+function differenceOf(first: Json, other: Json): string | null {
+  const forth = findDifference(first, other, "");
+  const back = findDifference(other, first, "");
   const field = forth?.field ?? back?.field;
   if (field === undefined) return null;
   const [before, after] = forth === null ? [back?.actual, back?.expected] : [forth.expected, forth.actual];
-  return `${first.name}: ${field} is ${showValue(after)} instead of ${showValue(before)}`;
+  return `${field} is ${showValue(after)} instead of ${showValue(before)}`;
 }
 
 /** Finds the first of equal steps whose objects have their keys in another order, which the texts of stored records keep. */
@@ -151,28 +185,38 @@ function requestStep({ method, path, at, ...request }: RequestView & { at: strin
   };
 }
 
-function blockSteps({ at, number, transactions }: BlockView): RunStep[] {
+async function blockSteps(
+  { at, number, transactions }: BlockView,
+  client: RecordedSandbox["chain"]["client"],
+): Promise<RunStep[]> {
   if (transactions.length === 0)
     return [{ kind: "chain", name: `block ${number}, without transactions`, at, value: { at } }];
+  const block = await client.getBlock({ blockNumber: BigInt(number), includeTransactions: true });
+  const contents = new Map(block.transactions.map((transaction) => [String(transaction.hash), transaction]));
   return transactions.map(({ hash, from, to, function: called, about, succeeded }) => {
-    const recipient = to === null ? "a new contract" : (to.name ?? to.address);
-    const name = `transaction {number}, ${called ?? "a call"} of ${recipient} from ${from.name ?? from.address}`;
+    const { value, input, nonce, gas } = contents.get(hash) ?? {};
     return {
       kind: "chain",
-      name,
+      name: `transaction {number}, ${nameTransaction(to, called, input)} from ${from.name ?? from.address}`,
       at,
-      value: toJson({ about, succeeded, block_number: number, hash, at }),
+      value: toJson({ about, succeeded, value, input, nonce, gas, block_number: number, hash, at }),
     };
   });
+}
+
+function nameTransaction(to: AccountView | null, called: string | null, input: string | undefined): string {
+  if (to === null) return "the creation of a contract";
+  const recipient = to.name ?? to.address;
+  return input === "0x" ? `a transfer of ether to ${recipient}` : `${called ?? "a call"} of ${recipient}`;
 }
 
 function eventStep({ type, subject, body, created_at: at }: EventView): RunStep {
   return { kind: "event", name: `event {number}, ${type}`, at, value: toJson({ subject, body }) };
 }
 
-/** Returns a function that counts the steps of each kind, from 1. */
-function numbered(): (step: RunStep) => RunStep {
-  const counts = new Map<string, number>();
+/** Returns a function that counts the steps of each kind, from 1. @param forgotten - the requests before the first one. */
+function numbered(forgotten: number): (step: RunStep) => RunStep {
+  const counts = new Map([["request", forgotten]]);
   return (step) => {
     const [kind = ""] = step.name.split(" ");
     const count = (counts.get(kind) ?? 0) + 1;

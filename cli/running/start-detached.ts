@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { type FileHandle, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -8,6 +9,7 @@ import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fau
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { openFile } from "../../server/lib/file-kind.ts";
 import { makeDirectory } from "../../server/lib/make-directory.ts";
+import { unwritable } from "../../server/store/directory/directory-store.ts";
 import { interruption, type Terminal } from "../terminal.ts";
 import { exitCodeOf } from "./guarded-command.ts";
 
@@ -95,8 +97,16 @@ async function openLogFile(logFile: string, directory: string | null): Promise<D
   const folder = dirname(resolve(logFile));
   const isInDirectory = directory !== null && folder === resolve(directory);
   const make = isInDirectory ? makeDataDirectory : makeDirectory;
-  const made = await make(folder).catch((cause: unknown) => refuseFile(logFile, cause));
-  const file = await openFile(logFile, "a+", 0o600).catch((cause: unknown) => refuseFile(logFile, cause));
+  const refuse = (cause: unknown): never => {
+    // No other log file helps where the directory itself refuses.
+    if (isInDirectory && !existsSync(logFile)) throw unwritable(`The data directory ${directory}`, cause);
+    throw new Error(
+      `${logFile} cannot be written: ${describeFileError(cause)}. Choose another with --log-file.`,
+      { cause },
+    );
+  };
+  const made = await make(folder).catch(refuse);
+  const file = await openFile(logFile, "a+", 0o600).catch(refuse);
   return {
     file,
     async discard() {
@@ -147,10 +157,4 @@ async function readFrom(file: FileHandle, position: number): Promise<string> {
   const { size } = await file.stat();
   const { buffer } = await file.read(Buffer.alloc(size - position), 0, size - position, position);
   return buffer.toString();
-}
-
-function refuseFile(file: string, cause: unknown): never {
-  throw new Error(`${file} cannot be written: ${describeFileError(cause)}. Choose another with --log-file.`, {
-    cause,
-  });
 }

@@ -11,7 +11,6 @@ export async function writeReport(file: string, text: string): Promise<void> {
 
 /** Checks that the report can be written, before a command begins. @throws Error with the reason when it cannot. */
 export async function requireReportFile(file: string): Promise<void> {
-  if (file === "") throw new Error("The name of the file is empty. Pass a file.");
   await requireReplaceable(file, reportMode).catch((cause: unknown) => refuseFile(file, cause));
 }
 

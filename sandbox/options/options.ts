@@ -235,7 +235,7 @@ const partName = "an object with name, schema, capture and restore";
 const part = typed<Part>(partName, isObject)
   .pipe(
     z.looseObject({
-      name: text(),
+      name: text("a string of at least one character"),
       // The check also accepts schemas of another copy of zod, such as a project that uses this package may have.
       schema: typed<Part["schema"]>(
         "a schema of zod 4, or null",

@@ -49,7 +49,10 @@ export class KeptSnapshots {
     this.#forgetStale();
     const entry = this.#kept.find(({ number }) => String(number) === wanted);
     if (entry === undefined)
-      throw new Problem("not_found", `There is no snapshot ${wanted}. Take one with POST /snapshots.`);
+      throw new Problem(
+        "not_found",
+        `There is no snapshot ${wanted}. Take one, and restore it by its number.`,
+      );
     await entry.snapshot.restore();
   }
 

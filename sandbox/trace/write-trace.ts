@@ -1,12 +1,16 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { replaceNamedFile, requireReplaceable } from "../../server/lib/replace-file.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { writeSnapshot } from "../snapshots/file/snapshot-file.ts";
 import { noSubject } from "./make-trace.ts";
 import { snapshotOf } from "./snapshot-of.ts";
 import type { TraceSubject } from "./trace-view.ts";
+
+/** The permissions of a new trace, less the process's umask. */
+const mode = 0o666;
 
 /** The files of a trace. */
 export interface TraceFiles {
@@ -32,7 +36,10 @@ export async function writeTrace(
     encodeSnapshot: () => Promise<Uint8Array>;
   } & Partial<Pick<TraceSubject, "test" | "failures">>,
 ): Promise<TraceFiles> {
-  await mkdir(dirname(file), { recursive: true }).catch((error: unknown) => refuse(file, error));
+  // Before the snapshot file, which a refused trace must not leave.
+  await mkdir(dirname(file), { recursive: true })
+    .then(async () => await requireReplaceable(file, mode))
+    .catch((error: unknown) => refuse(file, error));
   const snapshot = snapshotOf(file);
   const problem = await encodeSnapshot()
     .then(async (content) => await writeSnapshot(snapshot, content))
@@ -40,7 +47,7 @@ export async function writeTrace(
     .catch(messageOf);
   const name = problem === null ? basename(snapshot) : null;
   const page = await makeTrace({ ...noSubject, ...subject, snapshot: name, snapshot_problem: problem });
-  await writeFile(file, page).catch((error: unknown) => refuse(file, error));
+  await replaceNamedFile(file, page, mode).catch((error: unknown) => refuse(file, error));
   return { file, snapshot: problem === null ? snapshot : null };
 }
 

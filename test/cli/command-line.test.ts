@@ -170,11 +170,6 @@ test.each([
         stdout: "",
         stderr: expect.stringMatching(`^${file} cannot be written: ${reason} .*\\. Pass another file\\.\n$`),
       });
-    expect(await failed(...args, "")).toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr: "The name of the file is empty. Pass a file.\n",
-    });
   },
 );
 
@@ -203,7 +198,11 @@ test("a command finishes its work even if its output is no longer read", async (
 });
 
 test.for<[command: string, message: string]>([
-  ["start --data-dir ", "It is empty: name a folder, or leave the option out."],
+  ["start --data-dir ", "error: --data-dir is empty. Name a folder.\n"],
+  ["start --detach --log-file ", "error: --log-file is empty. Name a file.\n"],
+  ["check-contract --artifact ", "error: --artifact is empty. Name a file.\n"],
+  ["explain --typed-data ", "error: --typed-data is empty. Name a file.\n"],
+  ["scenario play ", "error: <files> is empty. Name a file.\n"],
   ["start --api-port abc", "It must be a whole number from 0 to 65535."],
   ["listen --port 99999", "It must be a whole number from 0 to 65535."],
   ["given --data-dir FOLDER", "error: given needs merchant or purchase."],

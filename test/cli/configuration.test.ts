@@ -79,6 +79,13 @@ test.each([
     '{ "rateLimit": { "requests": 1 } }',
     "config.json has rateLimit, which only createSandbox() takes. Leave it out,",
   ],
+  ['{ "constructor": 1 }', "has no option constructor. Leave it out, or see the names in docs/cli.md."],
+  ['{ "__proto__": {} }', "has no option __proto__. Leave it out, or see the names in docs/cli.md."],
+  [
+    '{ "ports": { "web": 1 } }',
+    "has no option ports.web. Leave it out, or use ports.api, ports.docs, ports.control or ports.rpc.",
+  ],
+  ['{ "ports": { "apl": 1 } }', "has no option ports.apl. Leave it out, or use ports.api."],
   ['{ "deliveryTimeoutMs": 5 }', "config.json has deliveryTimeoutMs, which only createSandbox() takes."],
   ['{ "network": { "keys": "a" } }', "which only createSandbox() takes. Leave it out, or use keys."],
   [
@@ -117,6 +124,17 @@ test.each([
 ])("a config file with %s is refused", async (content, complaint) => {
   await writeFile("routing-sandbox.config.json", content);
   expect((await tryCli(["start", "--data-dir", join(folder, "s")])).stderr).toContain(complaint);
+});
+
+test.each(["json", "yaml"])("a config file in %s keeps every digit of an integer", async (ending) => {
+  const content = '{ "gasBudgetWei": 1000000000000000001, "registrarInitialize": [9007199254740993, 5] }';
+  await writeFile(`routing-sandbox.config.${ending}`, content);
+  const { findings } = JSON.parse((await tryCli(["doctor", "--json"])).stdout);
+  const { found } = findings.find(({ check }: { check: string }) => check === "configuration");
+  const source = `(routing-sandbox.config.${ending})`;
+  expect(found).toBe(
+    `--registrar-initialize is ["9007199254740993",5] ${source}, --gas-budget is 1000000000000000001 ${source}`,
+  );
 });
 
 test("a YAML file with two names of an option is refused, too, and by every command that reads one of its options", async () => {

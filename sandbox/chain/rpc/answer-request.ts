@@ -233,11 +233,15 @@ export class RequestAnswerer {
 
   /** Makes a call that no block shows and reports it to what journals the chain. */
   async #change(call: PlannedCall, params: readonly unknown[], caller: RpcCaller): Promise<RpcResponse> {
-    const { method } = call;
-    return await this.#kept(
+    const { id, method } = call;
+    const answer = await this.#kept(
       async () =>
         await this.#chain.change({ method, params }, async () => await this.#ask([call], caller), isSuccess),
     );
+    // Hardhat answers whether it has dropped one, which its network helpers require; Anvil answers with its hash, or null.
+    return method === "hardhat_dropTransaction" && isSuccess(answer)
+      ? writeResult(id, JSON.parse(answer.toString()).result !== null)
+      : answer;
   }
 
   /** Says whether a call has taken effect when it cannot be kept. */

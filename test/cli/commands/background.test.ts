@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { readOwner } from "../../../sandbox/data-directory/lock.ts";
+import { asOtherUser } from "../../as-other-user.ts";
 import { processesWith } from "../../kit/left-processes.ts";
 import { anyPorts, runIn } from "../../kit/run-in-background.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -57,6 +58,24 @@ describe("a sandbox in the background", () => {
       '--listen must be an IP address, such as "0.0.0.0", not "nowhere".',
     ]);
     expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+test("start --detach says of a data directory that cannot be made or written what start says", async () => {
+  const folder = await temporaryFolder();
+  const made = join(folder, "made");
+  await mkdir(made);
+  for (const path of [made, folder]) await chmod(path, 0o555);
+  onTestFinished(async () => await chmod(folder, 0o700));
+  await asOtherUser([], async () => {
+    for (const directory of [join(folder, "missing"), made])
+      expect(await tryCli(["start", "--detach", "--data-dir", directory])).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          `^The data directory ${directory} cannot be opened: this user has no permission .* choose another one with --data-dir\\.\n$`,
+        ),
+      });
   });
 });
 

@@ -58,7 +58,7 @@ test.each([
      const value = "0x" + Math.floor(Math.random() * 2 ** 40).toString(16);
      await send(process.env.ROUTING_RPC_URL, { jsonrpc: "2.0", id: 1, method: "eth_sendTransactionSync", params: [{ from, to, value }] });
      ${purchase("'order-' + Math.random()")}`,
-    "transaction \\d+, a call of \\w+ from \\w+: hash is ",
+    'transaction \\d+, a transfer of ether to \\w+ from \\w+: value is "\\d+" instead of "\\d+"',
   ],
   [
     "a request that only some runs send",
@@ -111,7 +111,7 @@ test.each([
   [
     "a transaction",
     `await send(process.env.ROUTING_RPC_URL, { jsonrpc: "2.0", id: 1, method: "eth_sendTransaction", params: [{ from: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", to: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC", value: "0x1" }] });`,
-    String.raw`transaction \d+, .*\ba call of \w+ from \w+[,.]`,
+    String.raw`transaction \d+, .*\ba transfer of ether to \w+ from \w+[,.]`,
   ],
   ["a move of the clock", `await send(control + "/clock", { seconds: 60 });`, String.raw`block \d+, `],
   [
@@ -140,6 +140,27 @@ test.each([
     }
   },
 );
+
+test("a change that is no request, block, transaction or event is named by its field of the fingerprint", async () => {
+  const program = `${secondRun} if (isSecond) await send(process.env.ROUTING_CONTROL_URL + "/keys/rotate", {});`;
+  const { code, stderr } = await repeat(2, ...node(program));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^Run 2 differs from run 1 only in its fingerprint: store is "0x\w+" instead of "0x\w+"\. /,
+  );
+});
+
+test("requests that the sandbox no longer has are not called equal", async () => {
+  const program = `${secondRun}
+    const path = process.env.ROUTING_API_URL + "/v1/routing/capabilities";
+    await give({ merchant: { state: "pending", name: isSecond ? "Second" : "First" } });
+    for (let sent = 0; sent < 1_050; sent += 1) await (await fetch(path)).text();`;
+  const { code, stderr } = await repeat(2, ...node(program));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^Run 2 differs from run 1 in its fingerprint: .*\. The first \d+ requests were not compared, /,
+  );
+});
 
 test("bodies that differ only in the order of their keys are named", async () => {
   const program = `${secondRun}

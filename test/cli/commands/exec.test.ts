@@ -4,6 +4,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { processesWith } from "../../kit/left-processes.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { cli } from "../program.ts";
@@ -117,6 +118,15 @@ describe("exec", () => {
   ])("exits with 125 for %s, which no exit code of a command can be taken for", async (_, args, message) => {
     const ended = await tryCli(["exec", ...args]);
     expect(ended).toEqual({ code: 125, stdout: "", stderr: expect.stringContaining(message) });
+  });
+
+  test("names --expect-equal where it is what sets the mode", async () => {
+    const directory = join(await temporaryFolder(), "live");
+    await (await createSandbox({ dataDirectory: directory, mode: "live" })).close();
+    const compare = ["--repeat", "2", "--expect-equal", "--data-dir", directory];
+    expect((await tryCli(["exec", ...compare, "--", "true"])).stderr).toContain(
+      "not with mode deterministic. Leave out --expect-equal to continue with it,",
+    );
   });
 
   test("logs a line for each request with --log-level info, as text with --log-format text", async () => {

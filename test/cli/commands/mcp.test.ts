@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -139,13 +140,28 @@ test.each<[tool: string, given: { [argument: string]: unknown }, sentence: strin
   ["given", { order: {} }, "The tool given has no argument order. Use merchant or purchase."],
   ["time", { seconds: 0 }, "/seconds"],
   ["time", { minutes: 1 }, "The tool time has no argument minutes. Use seconds, to, blocks or every."],
-  ["time", { seconds: 1, blocks: 1 }, "/blocks is not a field of this request; use seconds"],
+  [
+    "time",
+    { seconds: 1, blocks: 1 },
+    "The tool time does not take blocks with seconds. Leave out one or the other.",
+  ],
+  ["time", { seconds: 1, to: 5 }, "The tool time does not take to with seconds."],
+  ["explain", { hash: "0x12", call: {} }, "The tool explain does not take call with hash."],
+  [
+    "explain",
+    { for: "pur_a", call: {}, hash: "0x12" },
+    "The tool explain does not take call with for or hash.",
+  ],
+  ["given", { merchant: {}, purchase: {} }, "The tool given does not take purchase with merchant."],
   ["faults", { intent: "fire" }, "intent"],
   ["explain", {}, "The tool explain needs one of hash, call, typed_data or decision. Pass it."],
   ["explain", { for: "pur_a" }, "The tool explain needs one of hash, call,"],
   ["time", {}, "The tool time needs one of seconds, to, blocks or every. Pass it."],
   ["explain", { hash: "0x12" }, "/hash"],
-  ["restore", { number: 99 }, "99"],
+  ["restore", { number: 99 }, "There is no snapshot 99. Take one, and restore it by its number."],
+  ["restore", { number: "1" }, 'The argument number of restore must be a whole number, not "1".'],
+  ["requests", { limit: "5" }, 'The argument limit of requests must be a whole number, not "5".'],
+  ["timeline", { id: 5 }, "The argument id of timeline must be a string, not 5."],
   ["restore", {}, "The argument number of restore is missing. Pass it."],
   ["status", { verbose: true }, "The tool status has no argument verbose. Leave it out."],
   ["timeline", { id: "pur_a", q: 1 }, "The tool timeline has no argument q. Use id."],
@@ -183,6 +199,15 @@ test("trace writes the trace and its snapshot file", async () => {
   const file = join(folder, "agent.trace.html");
   expect(await call("trace", { file })).toEqual({ file, snapshot: join(folder, "agent.snapshot") });
   expect(existsSync(file)).toBe(true);
+});
+
+test("a trace that cannot be written leaves no snapshot file", async () => {
+  const taken = join(folder, "taken");
+  await mkdir(taken);
+  expect(await failure("trace", { file: taken })).toBe(
+    `The trace ${taken} cannot be written: a directory has this name (EISDIR). Name another file.`,
+  );
+  expect((await readdir(folder)).filter((name) => name.startsWith("taken"))).toEqual(["taken"]);
 });
 
 test("without a sandbox, every tool says how to start one", async () => {

@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { examine, examineClock, examineProxies } from "../../../cli/doctor/examine.ts";
+import { examinePool } from "../../../cli/doctor/pool.ts";
 import { anvilBinary } from "../../../sandbox/chain/anvil/anvil-binary.ts";
 import { registrarGeneses } from "../../../sandbox/chain/genesis/genesis-cache.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
@@ -169,6 +170,7 @@ test("a proxy that applies to 127.0.0.1 and a clock that was set back are found"
   const proxy = { HTTP_PROXY: "http://proxy:3128" };
   expect(examineProxies(proxy)).toMatchObject({
     ok: false,
+    found: expect.stringMatching(/^HTTP_PROXY is set, and no_proxy does not name 127\.0\.0\.1\. Programs /),
     remedy: expect.stringContaining("no_proxy=127.0.0.1"),
   });
   expect(examineProxies({ ...proxy, no_proxy: "localhost,127.0.0.1" })).toMatchObject({ ok: true });
@@ -198,6 +200,16 @@ async function occupiedPort(): Promise<number> {
   await once(server, "listening");
   return portOf(server);
 }
+
+test("a port of a pool at which another program listens is found, also if that responds to nothing", async () => {
+  const port = await occupiedPort();
+  expect(await examinePool(port)).toEqual({
+    check: `port ${port} (--port)`,
+    ok: false,
+    found: expect.stringContaining(`Process ${process.pid} (`),
+    remedy: "End that process, or choose another port with --port, or 0 for any free port.",
+  });
+});
 
 test("on a broken machine, doctor names each problem with its remedy, and exits with 1", {
   tags: "thorough",

@@ -102,10 +102,7 @@ test.each<[options: object, message: string]>([
   [{ log: {} }, "log must be an object with the functions info and error, not an object."],
   [{ parts: [null] }, "parts[0] is null. Pass an object with name, schema, capture and restore."],
   [{ parts: [{}] }, "parts[0].name must be a string of at least one character, not undefined."],
-  [
-    { parts: [{ ...ownPart, name: "" }] },
-    'parts[0].name must be a string of at least one character, not "".',
-  ],
+  [{ parts: [{ ...ownPart, name: "" }] }, "parts[0].name is empty. Pass a value."],
   [{ parts: [{ ...ownPart, name: 5 }] }, "parts[0].name must be a string of at least one character, not 5."],
   [
     { parts: [ownPart, { ...ownPart, name: "other", schema: undefined }] },

@@ -111,6 +111,21 @@ describe("calls that pass:", () => {
     expect((await client.getBlock()).hash).not.toBe(before);
   });
 
+  test("hardhat_dropTransaction answers whether it has dropped a transaction, as Hardhat does", async () => {
+    await ask(`${sandbox.description.urls.control}/mining`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: '{"every":"never"}',
+    });
+    const result = async (method: string, params: unknown[]) =>
+      JSON.parse((await call(method, params)).text).result;
+    const { buyer, merchant } = sandbox.wallets;
+    const hash = await result("eth_sendTransaction", [{ from: buyer.address, to: merchant.address }]);
+    expect(await result("hardhat_dropTransaction", [hash])).toBe(true);
+    expect(await result("eth_getTransactionByHash", [hash])).toBeNull();
+    expect(await result("hardhat_dropTransaction", [hash])).toBe(false);
+  });
+
   test("a WebSocket subscribes to new heads and answers calls", async () => {
     const client = createPublicClient({ chain: foundry, transport: webSocket(rpc.replace("http", "ws")) });
     const { promise: head, resolve } = Promise.withResolvers<bigint>();
