@@ -29,7 +29,7 @@ test("a node that was started again with the same chain id is another chain, for
         "The chain does not respond: the node is busy or cannot be reached. Send the request again; if that fails too, check that it runs.",
     },
   ]);
-  const { stderr } = await tryCli(["deliver", "--data-dir", options.dataDirectory]);
+  const { stderr } = await tryCli(["status", "--data-dir", options.dataDirectory]);
   expect(stderr).toContain("The chain does not respond: the node is busy or cannot be reached.");
   const { stop } = await startAutominingAnvil(Number(new URL(url).port));
   onTestFinished(stop);
