@@ -1,4 +1,5 @@
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
+import type { EffectKind } from "./effects.ts";
 
 /** The faults of a write, in the order in which they are tried. */
 export const writeFaults = [
@@ -41,12 +42,23 @@ export interface DisturbedRun {
   ended: AbortSignal;
 }
 
+/** The time between a forged event and the genuine one, or in which an event is held without a forgery. */
+export interface Hold {
+  /** The status of the receiver's response to the forged event; null without a response. */
+  status: number | null;
+  /** Its beginning and its end, in milliseconds since the start of the process. */
+  from: number;
+  until: number;
+  /** The kinds of effects that were made meanwhile. */
+  effects: readonly EffectKind[];
+}
+
 /** How a case ended, besides what the client did. */
 export interface Disturbance {
   /** Whether the fault has acted. */
   reached: boolean;
-  /** The statuses of the client's responses to a forged event; null without a response. */
-  forged: readonly (number | null)[];
+  /** The times before each attempt to deliver the genuine event, of a case with a forged one. */
+  holds: readonly Hold[];
   /** How the event of the case came, as a clause; null for other cases. */
   arrival: string | null;
 }

@@ -8,7 +8,7 @@ import { meantName, orList } from "../server/lib/wording.ts";
 import type { CaseFault, CheckCase } from "./check-case.ts";
 import { ClientRuns, type Observation, type RunClient } from "./client-runs.ts";
 import { compareEffects, effectNames } from "./effects.ts";
-import { type CleanEvent, casesOfEvents } from "./event-cases.ts";
+import { type CleanEvent, casesOfEvents, holdEvent } from "./event-cases.ts";
 import { type CaseVerdict, type CleanRuns, judge, verdicts } from "./judge.ts";
 import { type CleanWrite, casesOfWrites, cleanWritesOf } from "./write-cases.ts";
 
@@ -102,6 +102,11 @@ export async function checkClientOn<S extends Sandbox>(
   const writes = cleanWritesOf(clean.requests);
   const found = [...casesOfWrites(writes), ...casesOfEvents(clean.events)];
   const cases = select(found, { only: options.only, repeat });
+  const forged = cases.find(({ fault }) => fault.startsWith("forged-"));
+  const held =
+    forged === undefined
+      ? null
+      : await first.observe({ begin: holdEvent(forged) }, async (observed) => observed);
   const results = new Array<CheckedCase>(cases.length);
   const began = performance.now();
   const queue = cases.entries();
@@ -111,7 +116,7 @@ export async function checkClientOn<S extends Sandbox>(
     for (const [index, checked] of queue) {
       const result = await runs.observe(checked, async (observed, sandbox) =>
         conclude(checked, observed, {
-          clean: { first: clean, second, unequalSums },
+          clean: { first: clean, second, held, unequalSums },
           sandbox,
           traces: options.traces,
           index,
@@ -169,7 +174,7 @@ function reportOf(cases: CheckedCase[], clean: ClientReport["clean"], strict: bo
 
 /** @throws SandboxError client_unusable when nothing can be compared with this run. */
 function requireUsable(observed: Observation): Observation {
-  const { failure, requests } = observed;
+  const { failure, requests, events } = observed;
   if (failure !== null)
     throw unusable(`The client failed without a fault: ${failure}. Have it succeed first.`);
   if (requests.length >= requestLogLimits.requests)
@@ -178,10 +183,15 @@ function requireUsable(observed: Observation): Observation {
     );
   if (requests.length === 0)
     throw unusable(
-      "The client succeeded and sent no request to the sandbox. Have it send its requests to the URL in ROUTING_API_URL.",
+      "The client succeeded and sent no request to the API. Have it send its requests to the URL in ROUTING_API_URL.",
     );
   if (cleanWritesOf(requests).length === 0)
     throw unusable("The client succeeded, and no write of it did. Have it create, pay or refund something.");
+  const [event] = events;
+  if (event !== undefined && events.every(({ refusal }) => refusal !== null))
+    throw unusable(
+      `The receiver of the client accepted no event without a fault: ${event.type} was not, because ${event.refusal}. Have it respond with 2xx.`,
+    );
   return observed;
 }
 

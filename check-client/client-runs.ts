@@ -23,7 +23,7 @@ export interface Observation extends Disturbance {
   effects: Effects;
   /** The figures that the client has last read, and that are no longer true. */
   stale: readonly StaleFigure[];
-  /** The events that the client's receiver got, of a run without a fault. */
+  /** The events that went to the client's receiver, of a run without a fault. */
   events: readonly CleanEvent[];
   ms: number;
 }
@@ -53,12 +53,12 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
   }
 
   /**
-   * Runs the client from the start, with the fault of a case or without one.
+   * Runs the client from the start, disturbed as in a case or not at all.
    *
    * @param inspect - is called with the sandbox before anything of the run is gone.
    */
   async observe<T>(
-    checked: CheckCase | null,
+    checked: Pick<CheckCase, "begin"> | null,
     inspect: (observed: Observation, sandbox: S) => Promise<T>,
   ): Promise<T> {
     this.#signal?.throwIfAborted();
@@ -71,7 +71,7 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
     const ms = Math.round(performance.now() - began);
     ended.abort();
     this.#signal?.throwIfAborted();
-    const disturbance = (await endCase?.()) ?? { reached: true, forged: [], arrival: null };
+    const disturbance = (await endCase?.()) ?? { reached: true, holds: [], arrival: null };
     // A write that was slow or held for a client that has given up ends first: it may still have an effect.
     await sandbox.skipWaitsDuring(async () => await untilIdle(sandbox, this.#timeoutMs));
     await sandbox.faults.clear();

@@ -8,14 +8,17 @@ import type { SendDelivery } from "../sandbox/lib/http/deliver.ts";
 import { wait } from "../sandbox/lib/time/timers.ts";
 import type { InterceptDelivery } from "../sandbox/receiver/receiver-pin.ts";
 import { KeyRing } from "../server/keys/key-ring.ts";
-import { type CheckCase, eventFaults, forgeries } from "./check-case.ts";
+import { type CaseFault, type CheckCase, eventFaults, forgeries, type Hold } from "./check-case.ts";
+import { compareEffects, readEffects } from "./effects.ts";
 
-/** An event that the client's receiver got. */
+/** An event that went to the client's receiver. */
 export interface CleanEvent {
   /** Counts the events from 1, in the order of their first delivery. */
   n: number;
   id: string;
   type: string;
+  /** Why the receiver has not accepted it, as a clause; null if it has. An event that it refuses has no case. */
+  refusal: string | null;
 }
 
 type Delivery = Parameters<SendDelivery>;
@@ -26,6 +29,12 @@ export const lateSeconds = 20 * 60;
 
 /** The longest time that an event waits for the next one, which is to overtake it. */
 export const latestOvertakenMs = 3_000;
+
+/** How long the genuine event waits after a forged one, for what the client does because of that. */
+const forgedMs = 100;
+
+/** How long the first event is held without a forgery, for what the client does before it: longer than after a forgery. */
+export const heldMs = 1_000;
 
 /** A delivery of the event of a case that is about to be made. */
 interface Disturbed {
@@ -106,99 +115,128 @@ async function signed(sandbox: Sandbox, headers: Delivery[0], body: string, keys
   return { ...signWebhook({ id, timestamp: Number(timestamp), body }, keys ?? current) };
 }
 
-/** Returns the cases of the events that the client's receiver got: every fault of each, and each forgery once, of the first one. */
+/** Returns the cases of the events that the client's receiver accepted: every fault of each, and each forgery once, of the first one. */
 export function casesOfEvents(events: readonly CleanEvent[]): CheckCase[] {
-  const [first] = events;
+  const accepted = events.filter(({ refusal }) => refusal === null);
+  const [first] = accepted;
   return [
-    ...events.flatMap((event) =>
+    ...accepted.flatMap((event) =>
       eventFaults
         .filter((fault) => fault !== "event-order" || event !== events.at(-1))
         .map((fault) =>
-          caseOf(event, fault, async (delivery) => ({ outcome: await table[fault](delivery) })),
+          caseOf(event, fault, async (delivery) => ({ outcome: await table[fault](delivery), hold: null })),
         ),
     ),
     ...(first === undefined
       ? []
       : forgeries.map((fault) =>
-          caseOf(first, fault, async ({ sandbox, send, delivery: [headers, body, signal] }) => {
+          caseOf(first, fault, async ({ sandbox, send, delivery }) => {
+            const [headers, body, signal] = delivery;
             const forged = await forgers[fault](headers, body, sandbox);
-            const { status_code } = await send(forged.headers, forged.body, signal);
-            return { outcome: await send(headers, body, signal), forged: status_code };
+            const hold = await holding(sandbox, async () => {
+              const { status_code } = await send(forged.headers, forged.body, signal);
+              await wait(forgedMs);
+              return status_code;
+            });
+            const outcome = await send(...delivery);
+            // A receiver that answers neither of them is not there.
+            return { outcome, hold: hold.status === null && outcome.status_code === null ? null : hold };
           }),
         )),
   ];
 }
 
-function caseOf(
-  { n, type, id }: CleanEvent,
-  fault: CheckCase["fault"],
-  deliver: (delivery: Disturbed) => Promise<{ outcome: Outcome; forged?: number | null }>,
-): CheckCase {
-  return {
-    n,
-    operation: type,
-    subject: id,
-    fault,
-    async begin({ sandbox }) {
-      const order: string[] = [];
-      const overtaken = Promise.withResolvers<void>();
-      const forged: (number | null)[] = [];
-      const work: Promise<unknown>[] = [];
-      const arrivals: Arrival[] = [];
-      let attempt = 0;
-      const intercept: InterceptDelivery = async (original, ...delivery) => {
-        const [{ "webhook-id": event = "" }] = delivery;
-        const send: SendDelivery = async (...sent) => {
-          arrivals.push({ ...eventOf(...sent), at: performance.now() });
-          return await original(...sent);
-        };
-        if (!order.includes(event)) order.push(event);
-        if (order[n - 1] !== event) {
-          const outcome = await send(...delivery);
-          if (order.length > n) overtaken.resolve();
-          return outcome;
-        }
-        attempt += 1;
-        const later = (begun: Promise<unknown>) => work.push(begun.catch(() => undefined));
-        const made = await deliver({ sandbox, send, delivery, attempt, overtaken: overtaken.promise, later });
-        if (made.forged !== undefined) forged.push(made.forged);
-        return made.outcome;
+/** Returns how a run begins in which the event of the forgeries is held without one. */
+export function holdEvent({ n }: Pick<CheckCase, "n">): CheckCase["begin"] {
+  return disturb(n, null, async ({ sandbox, send, delivery }) => {
+    const hold = await holding(sandbox, async () => {
+      await wait(heldMs);
+      return null;
+    });
+    return { outcome: await send(...delivery), hold };
+  });
+}
+
+/** Notes what is made while a step runs, which returns the status of a response. */
+async function holding(sandbox: Sandbox, step: () => Promise<number | null>): Promise<Hold> {
+  const before = await readEffects(sandbox);
+  const from = performance.now();
+  const status = await step();
+  const until = performance.now();
+  return { status, from, until, effects: compareEffects(await readEffects(sandbox), before).more };
+}
+
+/** Makes a delivery of the event of a case. */
+type Deliver = (delivery: Disturbed) => Promise<{ outcome: Outcome; hold: Hold | null }>;
+
+function caseOf({ n, type, id }: CleanEvent, fault: CaseFault, deliver: Deliver): CheckCase {
+  return { n, operation: type, subject: id, fault, begin: disturb(n, fault, deliver) };
+}
+
+function disturb(n: number, fault: CaseFault | null, deliver: Deliver): CheckCase["begin"] {
+  return async ({ sandbox }) => {
+    const order: string[] = [];
+    const overtaken = Promise.withResolvers<void>();
+    const holds: Hold[] = [];
+    const work: Promise<unknown>[] = [];
+    const arrivals: Arrival[] = [];
+    let attempt = 0;
+    const intercept: InterceptDelivery = async (original, ...delivery) => {
+      const [{ "webhook-id": event = "" }] = delivery;
+      const send: SendDelivery = async (...sent) => {
+        arrivals.push({ ...eventOf(...sent), at: performance.now() });
+        return await original(...sent);
       };
-      sandbox.interceptDeliveries(intercept);
-      return async () => {
-        overtaken.resolve();
-        await Promise.all(work);
-        sandbox.interceptDeliveries(null);
-        const [event = "", ...later] = order.slice(n - 1);
-        return { reached: attempt > 0, forged, arrival: describeArrival(fault, arrivals, event, later) };
-      };
-    },
+      if (!order.includes(event)) order.push(event);
+      if (order[n - 1] !== event) {
+        const outcome = await send(...delivery);
+        if (order.length > n) overtaken.resolve();
+        return outcome;
+      }
+      attempt += 1;
+      const later = (begun: Promise<unknown>) => work.push(begun.catch(() => undefined));
+      const made = deliver({ sandbox, send, delivery, attempt, overtaken: overtaken.promise, later });
+      later(made);
+      const { outcome, hold } = await made;
+      if (hold !== null) holds.push(hold);
+      return outcome;
+    };
+    sandbox.interceptDeliveries(intercept);
+    return async () => {
+      overtaken.resolve();
+      await Promise.all(work);
+      sandbox.interceptDeliveries(null);
+      const [event = "", ...later] = order.slice(n - 1);
+      const isForged = fault?.startsWith("forged-") ?? false;
+      const met = isForged ? holds.length : attempt;
+      return { reached: met > 0, holds, arrival: describeArrival(fault, arrivals, event, later) };
+    };
   };
 }
 
 /** A delivery to the client's receiver. */
-interface Arrival extends Omit<CleanEvent, "n"> {
+interface Arrival extends Pick<CleanEvent, "id" | "type"> {
   at: number;
 }
 
-function eventOf(...[headers, body]: Delivery): Omit<CleanEvent, "n"> {
+function eventOf(...[headers, body]: Delivery): Pick<CleanEvent, "id" | "type"> {
   const [, type = ""] = /"type":"([^"]*)"/.exec(body) ?? [];
   return { id: headers["webhook-id"] ?? "", type };
 }
 
 /**
- * Says how the event of a case came, as a clause; null for a forged one.
+ * Says how the event of a case came, as a clause; null for a forged or held one.
  *
  * @param later - the ids of the events that the service delivered after it.
  */
 function describeArrival(
-  fault: CheckCase["fault"],
+  fault: CaseFault | null,
   arrivals: readonly Arrival[],
   event: string,
   later: readonly string[],
 ): string | null {
   const [first, again] = arrivals.filter(({ id }) => id === event);
-  if (first === undefined) return null;
+  if (first === undefined || fault === null) return null;
   const name = `${first.type} ${first.id}`;
   const since = (earlier: Arrival, later: Arrival) => `${Math.round(later.at - earlier.at)} ms`;
   if (fault === "event-late") return `${name} came ${lateSeconds / 60} minutes after it was made`;
@@ -213,16 +251,26 @@ function describeArrival(
   return `${name} came again after ${since(first, again)}${why}`;
 }
 
-/** Notes the events that the client's receiver gets from now on; the returned function ends this and returns them. */
+/** Notes the events that go to the client's receiver from now on; the returned function ends this and returns them. */
 export function watchEvents(sandbox: Sandbox): () => CleanEvent[] {
   const events: CleanEvent[] = [];
   sandbox.interceptDeliveries(async (send, ...delivery) => {
-    const event = eventOf(...delivery);
-    if (!events.some(({ id }) => id === event.id)) events.push({ n: events.length + 1, ...event });
-    return await send(...delivery);
+    const { id, type } = eventOf(...delivery);
+    const known = events.find((one) => one.id === id);
+    const event = known ?? { n: events.length + 1, id, type, refusal: "the run ended before its response" };
+    if (known === undefined) events.push(event);
+    const outcome = await send(...delivery);
+    if (event.refusal !== null) event.refusal = refusalOf(outcome);
+    return outcome;
   });
   return () => {
     sandbox.interceptDeliveries(null);
     return events;
   };
+}
+
+/** Returns why a receiver has not accepted a delivery, as a clause; null if it has. */
+function refusalOf({ status_code: status, error }: Outcome): string | null {
+  if (status === null) return `it got no response (${error})`;
+  return status >= 200 && status < 300 ? null : `the receiver responded with ${status}`;
 }

@@ -3,6 +3,7 @@ import type { CheckCase } from "./check-case.ts";
 import { type ClientRequest, isWrite, nameWrite, subjectOf, takesKey } from "./client-requests.ts";
 import type { Observation } from "./client-runs.ts";
 import { compareEffects, type EffectKind, effectNames } from "./effects.ts";
+import { heldMs } from "./event-cases.ts";
 
 /** The verdicts of a case, the best first. */
 export const verdicts = [
@@ -29,6 +30,8 @@ export interface Judged {
 export interface CleanRuns {
   first: Observation;
   second: Observation;
+  /** A run in which the event of the forgeries was held; null without a case of one. */
+  held: Observation | null;
   /** The kinds of effects whose sums differ between two clean runs. */
   unequalSums: readonly EffectKind[];
 }
@@ -48,12 +51,17 @@ function judgeEffects(checked: CheckCase, run: Observation, clean: CleanRuns): J
     findNewKey(run, clean.first, cutRequest(checked, run)),
     isOfEvent(checked) ? findFurtherWrite(run, clean) : null,
   ];
-  const acted = [...twice, ...again.filter((clause) => clause !== null)];
   const forgery = forgeriesInWords[checked.fault];
-  const accepted = run.forged.find((status) => status !== null && status < 300);
+  if (forgery !== undefined) again.push(findEarlyAct(run, clean.held));
+  const acted = [...twice, ...again.filter((clause) => clause !== null)];
+  const accepted = run.holds.find(({ status }) => status === null || status < 400 || status >= 500);
   if (forgery !== undefined && (accepted !== undefined || acted.length > 0)) {
-    const response = `the receiver responded with ${accepted ?? "a refusal"} to ${checked.operation} ${forgery}`;
-    return { verdict: "accepted_forgery", cause: sentence(response, ...acted) };
+    const status = (accepted ?? run.holds[0])?.status ?? null;
+    const response = status === null ? "sent no response" : `responded with ${status}`;
+    return {
+      verdict: "accepted_forgery",
+      cause: sentence(`the receiver ${response} to ${checked.operation} ${forgery}`, ...acted),
+    };
   }
   if (acted.length > 0) return { verdict: "acted_twice", cause: sentence(...acted) };
   const missing = fewer.map((kind) => missingOf(kind, run, clean)).join(", ");
@@ -89,6 +97,36 @@ const forgeriesInWords: { readonly [fault: string]: string | undefined } = {
   "forged-timestamp": "with a timestamp of 20 minutes ago",
   "forged-key": "that another key has signed",
 };
+
+/**
+ * Says what the client did between a forged event and the genuine one, as a clause; null if it did nothing, or does the same while the genuine
+ * event is held.
+ */
+function findEarlyAct(run: Observation, held: Observation | null): string | null {
+  const writesOf = ({ requests, holds }: Observation) =>
+    requests.filter(isWrite).flatMap((request) =>
+      holds.flatMap(({ from, until }) => {
+        const after = request.startedAt - from;
+        // Later than in the run without a forgery, it is not known whether the client does it anyway.
+        return takesKey(request) && after >= 0 && after < Math.min(until - from, heldMs)
+          ? [{ request, after }]
+          : [];
+      }),
+    );
+  const known = held === null ? [] : writesOf(held).map(({ request }) => request.operation);
+  const write = writesOf(run).find(({ request }) => !known.includes(request.operation));
+  if (write !== undefined) {
+    const { operation } = write.request;
+    const name = nameWrite({ operation, subject: subjectOf(write.request) });
+    return `${name} was requested ${Math.round(write.after)} ms after it, before the genuine event`;
+  }
+  const ignored = ["events", ...(held?.holds.flatMap(({ effects }) => effects) ?? [])];
+  const made = run.holds
+    .filter(({ from, until }) => until - from < heldMs)
+    .flatMap(({ effects }) => effects)
+    .find((kind) => !ignored.includes(kind));
+  return made === undefined ? null : `${effectNames[made]}s were made after it, before the genuine event`;
+}
 
 function isOfEvent({ fault }: CheckCase): boolean {
   return fault.startsWith("event-") || fault.startsWith("forged-");

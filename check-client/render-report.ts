@@ -14,7 +14,8 @@ const meanings: { readonly [V in CaseVerdict]: string } = {
   not_reached: "the run did not get to the write or the event",
   wrong_figures: "the client succeeded with figures that are not those of the chain",
   lost: "the client succeeded, and something was not done",
-  accepted_forgery: "the client's receiver accepted an event that the service did not send",
+  accepted_forgery:
+    "the client's receiver did not refuse an event that the service did not send, or the client acted on it",
   acted_twice: "the client did something twice, or requested it again in another way",
 };
 
@@ -81,6 +82,9 @@ export function renderReport(report: ClientReport, color: boolean): string {
           "No event went to a receiver of the client, so no case has one: name it with the option receiverUrl.",
         ]
       : []),
+    ...clean.events
+      .filter(({ refusal }) => refusal !== null)
+      .map(({ n, type, id, refusal }) => `Event ${n}, ${type} ${id}, has no case, because ${refusal}.`),
   ];
   for (const [title, group] of groupsOf(report)) {
     const safe = group.filter(({ verdict }) => verdict === "safe").map(({ fault }) => fault);

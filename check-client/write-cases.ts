@@ -101,7 +101,7 @@ export function casesOfWrites(writes: readonly PlannedWrite[]): CheckCase[] {
 }
 
 /** The outcome of a case that has no event. */
-const withoutEvent = { forged: [], arrival: null };
+const withoutEvent = { holds: [], arrival: null };
 
 function atWrite(
   { operation, occurrences }: PlannedWrite,

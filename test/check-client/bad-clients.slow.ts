@@ -68,7 +68,7 @@ test.each([
     [],
     "complaint\nThe client failed without a fault: it exited with 3.",
   ],
-  ["ignores the environment", ["true"], [], "The client succeeded and sent no request to the sandbox."],
+  ["ignores the environment", ["true"], [], "The client succeeded and sent no request to the API."],
   [
     "sends no write",
     node("await fetch(process.env.ROUTING_API_URL + '/v1/routing/capabilities')"),

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
+import { approveCall } from "../../protocol/call.ts";
+import { verifySharedSecret } from "../../protocol/signatures/webhook.ts";
+import { headersOf, webhookHeadersOf } from "../../sandbox/receiver/arrival.ts";
 import { type ClientReport, checkClient, type Sandbox } from "../../testkit/index.ts";
 
 /** Checks a client whose only write creates a purchase, with faults of that write. */
@@ -42,13 +45,52 @@ async function sendOnce(
   return data.id;
 }
 
-/** Activates a purchase; gives up after a short time. */
-async function activateSoon(sandbox: Sandbox, id: string, commitment_hash: `0x${string}`): Promise<void> {
+/** Activates a purchase. */
+async function activate(
+  sandbox: Sandbox,
+  id: string,
+  { key = randomUUID(), signal = null }: { key?: string; signal?: AbortSignal | null } = {},
+): Promise<void> {
+  const purchase = await sandbox.store.get("purchases", id);
   await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
-    params: { path: { program: "prg_demo", id }, header: { "Idempotency-Key": randomUUID() } },
-    body: { commitment_hash },
-    signal: AbortSignal.timeout(300),
+    params: { path: { program: "prg_demo", id }, header: { "Idempotency-Key": key } },
+    body: { commitment_hash: purchase?.value.commitment_hash ?? "0x" },
+    signal,
   });
+}
+
+async function reconcile(sandbox: Sandbox, id: string, key: string): Promise<void> {
+  await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+    params: { path: { program: "prg_demo", id }, header: { "Idempotency-Key": key } },
+    body: {},
+  });
+}
+
+/** An event as a receiver gets it. */
+interface Received {
+  type: string;
+  sequence: number;
+  data: { purchase_id: string };
+  /** Whether the service has signed it. */
+  isGenuine: boolean;
+}
+
+/** Pins a receiver that responds with what a function returns, has all events delivered, and ends it. */
+async function receive(sandbox: Sandbox, respond: (event: Received) => number | Promise<number>) {
+  const { hmac_secret } = sandbox.description.receiver;
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request);
+    const isGenuine = verifySharedSecret(webhookHeadersOf(headersOf(request)), body, hmac_secret);
+    response.writeHead(await respond({ ...JSON.parse(body.toString()), isGenuine })).end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  await sandbox.receiver.pin(`http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`);
+  await sandbox.deliverAll();
+  return () => {
+    server.close();
+    server.closeAllConnections();
+  };
 }
 
 /** Receives events in their order, and takes one with a lower number than the last for one that it has had. */
@@ -56,22 +98,16 @@ async function receiveInOrder(sandbox: Sandbox, act: (purchase: string) => Promi
   let highest = 0;
   let received = 0;
   const all = Promise.withResolvers<void>();
-  const server = createServer(async (request, response) => {
-    const { type, sequence, data } = JSON.parse(await text(request));
+  const end = await receive(sandbox, async ({ type, sequence, data }) => {
     const isNew = sequence > highest;
     highest = Math.max(highest, sequence);
     if (type === "purchase.created" && isNew) await act(data.purchase_id);
-    response.writeHead(204).end();
     if (type === "purchase.created") received += 1;
     if (received === count) all.resolve();
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  await sandbox.receiver.pin(`http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`);
-  await sandbox.deliverAll();
+    return 204;
+  });
   await all.promise;
-  server.close();
-  server.closeAllConnections();
+  end();
 }
 
 describe("checkClient", () => {
@@ -107,8 +143,8 @@ describe("checkClient", () => {
 
   test("finds that a client asks with another key after it has given up", async () => {
     const { cases } = await checkSale(async (sandbox) => {
-      const { id, commitment } = (await sandbox.given.purchase({ state: "created" })).purchase;
-      const send = async () => await activateSoon(sandbox, id, commitment.hash);
+      const { id } = (await sandbox.given.purchase({ state: "created" })).purchase;
+      const send = async () => await activate(sandbox, id, { signal: AbortSignal.timeout(300) });
       await send().catch(send);
     }, "activatePurchase/slow");
     expect(cases).toMatchObject([
@@ -132,11 +168,7 @@ describe("checkClient", () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
       await sendOnce(sandbox, merchant, "order-1001");
       await sendOnce(sandbox, merchant, "order-1002");
-      const activate = async (id: string) => {
-        const { value } = (await sandbox.store.get("purchases", id)) ?? {};
-        await activateSoon(sandbox, id, value?.commitment_hash ?? "0x");
-      };
-      await receiveInOrder(sandbox, activate, 2);
+      await receiveInOrder(sandbox, async (id) => await activate(sandbox, id), 2);
     }, "purchase.created/event-order");
     expect(cases[0]).toMatchObject({
       verdict: "lost",
@@ -146,16 +178,90 @@ describe("checkClient", () => {
     });
   });
 
+  test.each<[string, (sandbox: Sandbox, id: string) => Promise<unknown>, RegExp]>([
+    [
+      "under the key that it has for the genuine one",
+      async (sandbox, id) => await activate(sandbox, id, { key: `activate-${id}` }),
+      /; activatePurchase of pur_\w+ was requested \d+ ms after it, before the genuine event\.$/,
+    ],
+    [
+      "on the chain",
+      async ({ wallets, description: { contracts } }) =>
+        await wallets.stranger.sendCall(approveCall(contracts.token, contracts.registrar, 5n)),
+      /; allowances were made after it, before the genuine event\.$/,
+    ],
+  ])("finds that a client acts on a forged event that it refuses, %s", async (_, act, cause) => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      await sendOnce(sandbox, merchant, "order-1001");
+      const end = await receive(sandbox, async ({ type, data, isGenuine }) => {
+        if (type !== "purchase.created") return 400;
+        await act(sandbox, data.purchase_id);
+        return isGenuine ? 204 : 401;
+      });
+      end();
+    }, "forged-key");
+    expect(cases).toMatchObject([{ verdict: "accepted_forgery", cause: expect.stringMatching(cause) }]);
+    expect(cases[0]?.cause).toMatch(
+      /^the receiver responded with 401 to purchase\.created that another key has signed; /,
+    );
+  });
+
+  test("allows what a client does anyway while a forged event comes", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      const id = await sendOnce(sandbox, merchant, "order-1001");
+      let isDelivered = false;
+      const delivering = receive(sandbox, ({ isGenuine }) => (isGenuine ? 204 : 401)).then((end) => {
+        isDelivered = true;
+        end();
+      });
+      while (!isDelivered) await reconcile(sandbox, id, "reconcile-1001");
+      await delivering;
+    }, "forged-key");
+    expect(cases).toMatchObject([{ verdict: "safe" }]);
+  });
+
+  test("finds that a receiver answers a forged event with something other than 4xx", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      await sendOnce(sandbox, merchant, "order-1001");
+      (await receive(sandbox, ({ isGenuine }) => (isGenuine ? 204 : 500)))();
+    }, "forged-key");
+    expect(cases).toMatchObject([
+      {
+        verdict: "accepted_forgery",
+        cause: expect.stringContaining("the receiver responded with 500 to "),
+      },
+    ]);
+  });
+
+  test("refuses a client whose receiver accepts no event without a fault", async () => {
+    const checking = checkSale(async (sandbox, merchant) => {
+      await sendOnce(sandbox, merchant, "order-1001");
+      (await receive(sandbox, () => 401))();
+    }, "forged");
+    await expect(checking).rejects.toThrow(
+      /^The receiver of the client accepted no event without a fault: \S+ was not, because the receiver responded with 401\. Have it respond with 2xx\.$/,
+    );
+  });
+
+  test("has no case of an event that the receiver does not accept without a fault", async () => {
+    const { clean, cases } = await checkSale(async (sandbox, merchant) => {
+      await sendOnce(sandbox, merchant, "order-1001");
+      (await receive(sandbox, ({ type }) => (type === "purchase.created" ? 204 : 400)))();
+    }, "event-twice");
+    expect(clean.events).toMatchObject([
+      { type: "merchant.created", refusal: "the receiver responded with 400" },
+      { type: "merchant.enrolled", refusal: "the receiver responded with 400" },
+      { type: "purchase.created", refusal: null },
+    ]);
+    expect(cases).toMatchObject([{ n: 3, verdict: "safe" }]);
+  });
+
   test("allows the number of keys of either run without a fault", async () => {
     let runs = 0;
     const { cases } = await checkSale(async (sandbox, merchant) => {
       const id = await sendOnce(sandbox, merchant, "order-1001");
       runs += 1;
-      for (let count = 0; count < Math.min(runs, 2); count += 1)
-        await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
-          params: { path: { program: "prg_demo", id }, header: { "Idempotency-Key": randomUUID() } },
-          body: {},
-        });
+      for (let count = 0; count < Math.min(runs, 2); count += 1) await reconcile(sandbox, id, randomUUID());
       await receiveInOrder(sandbox, async () => {}, 1);
     }, "purchase.created/event-twice");
     expect(cases).toMatchObject([{ verdict: "safe" }]);
