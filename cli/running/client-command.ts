@@ -1,6 +1,8 @@
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { processesWith, signalProcess } from "../../sandbox/lib/processes/processes.ts";
+import { wait } from "../../sandbox/lib/time/timers.ts";
 import { GuardedCommand } from "./guarded-command.ts";
 
 /** The number of characters of the output that are kept. */
@@ -17,6 +19,9 @@ export function environmentOf({ description: { urls } }: Pick<Sandbox, "descript
   };
 }
 
+/** How often it is looked for processes that are left, every 10 ms, before they are killed. */
+const patientTries = 200;
+
 /** A command that is run again and again, each time in a process group of its own, of which nothing is left afterwards. */
 export class ClientCommand {
   /** The number of runs that have left processes. */
@@ -30,7 +35,14 @@ export class ClientCommand {
   }
 
   /** Runs the command to its end. @throws Error when it fails, or when the signal has ended it. */
-  async run(environment: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+  async run(environment: ReturnType<typeof environmentOf>, signal: AbortSignal): Promise<void> {
+    const { code, hasLeftProcesses } = await this.#runGroup(environment, signal);
+    const hasLeftSession = await endProcessesWith("ROUTING_SANDBOX_FILE", environment.ROUTING_SANDBOX_FILE);
+    if (hasLeftProcesses || hasLeftSession) this.left += 1;
+    if (code !== 0) throw new Error(`it exited with ${code}`);
+  }
+
+  async #runGroup(environment: ReturnType<typeof environmentOf>, signal: AbortSignal) {
     await using command = new GuardedCommand(null);
     // A command that outlived its time would disturb the next run.
     const end = () => command.signal("SIGKILL");
@@ -40,12 +52,26 @@ export class ClientCommand {
       const code = await command.run(this.#words, environment, (chunk) => {
         output = `${output}${chunk}`.slice(-keptOutput);
       });
-      if (command.hasLeftProcesses) this.left += 1;
-      if (code !== 0) throw new Error(`it exited with ${code}`);
+      return { code, hasLeftProcesses: command.hasLeftProcesses };
     } finally {
       this.output = output;
       signal.removeEventListener("abort", end);
     }
+  }
+}
+
+/** Ends the processes with a variable in their environment, as those in a session of their own. @returns whether there were any. */
+async function endProcessesWith(name: string, value: string): Promise<boolean> {
+  const told = new Set<number>();
+  for (let tries = 0; ; tries += 1) {
+    const left = await processesWith(name, value);
+    if (left.length === 0) return told.size > 0;
+    for (const { pid } of left) {
+      if (tries >= patientTries) signalProcess(pid, "SIGKILL");
+      else if (!told.has(pid)) signalProcess(pid, "SIGTERM");
+      told.add(pid);
+    }
+    await wait(10);
   }
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { constants } from "node:os";
+import type { Readable } from "node:stream";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
 /**
@@ -32,6 +33,8 @@ export class GuardedCommand implements AsyncDisposable {
   #command: ChildProcess | null = null;
   /** The reason why the system has refused to start the guard; null if it has not. */
   #refusal: Error | null = null;
+  /** The streams of its output; a process in a session of its own may keep them open. */
+  #outputs: (Readable | null)[] = [];
   /** Whether the command has a process group of its own. */
   #ownGroup = false;
   /** The process group that the command has left. */
@@ -80,8 +83,8 @@ export class GuardedCommand implements AsyncDisposable {
       stdio: [input, stream, stream, this.#guard.stdin],
     });
     this.#command = command;
-    if (onOutput !== undefined)
-      for (const output of [command.stdout, command.stderr]) output?.on("data", onOutput);
+    this.#outputs = [command.stdout, command.stderr];
+    if (onOutput !== undefined) for (const output of this.#outputs) output?.on("data", onOutput);
     const [code, signal]: [number | null, NodeJS.Signals | null] = await once(command, "exit").then(
       ([exitCode, exitSignal]) => [exitCode, exitSignal],
       (cause: unknown) => {
@@ -122,6 +125,7 @@ export class GuardedCommand implements AsyncDisposable {
       this.#guard.stdin?.end();
       await ended;
     }
+    for (const output of this.#outputs) output?.destroy();
     // A guard that was killed has deleted nothing.
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
   }

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { processesWith } from "../../sandbox/lib/processes/processes.ts";
 import { cli } from "../cli/program.ts";
-import { processesWith } from "../kit/left-processes.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 /** Checks a command with a folder for temporary files of its own; `left` returns what is left there, and the processes. */
@@ -108,9 +108,12 @@ test.each([
   },
 );
 
-test("processes that a client leaves are ended, and the report says so", async () => {
+test.each([
+  ["", "sleep 1000"],
+  [" in a session of their own", "setsid sleep 1000"],
+])("processes that a client leaves%s are ended, and the report says so", async (_, program) => {
   const { code, stderr, left } = await check(
-    ["sh", "-c", 'sleep 1000 & exec "$0" "$@"', ...selling("1")],
+    ["sh", "-c", `${program} & exec "$0" "$@"`, ...selling("1")],
     "--only",
     "createPurchase/answer-lost",
   );

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { processesWith } from "../kit/left-processes.ts";
+import { processesWith } from "../../sandbox/lib/processes/processes.ts";
 import { anyPorts, runIn } from "../kit/run-in-background.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 

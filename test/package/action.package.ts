@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { processesWith } from "../kit/left-processes.ts";
+import { processesWith } from "../../sandbox/lib/processes/processes.ts";
 import { installer, run } from "./run.ts";
 
 const step = z.object({

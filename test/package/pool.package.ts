@@ -4,7 +4,7 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { processesWith } from "../kit/left-processes.ts";
+import { processesWith } from "../../sandbox/lib/processes/processes.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type Consumer, installInto } from "./consumer.ts";
 

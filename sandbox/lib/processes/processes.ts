@@ -80,6 +80,23 @@ export async function listProcesses(): Promise<RunningProcess[]> {
   return found.filter((one) => one !== undefined);
 }
 
+/**
+ * Finds the running processes that have a variable in their environment, as a process and all that it starts have. Where `ps` does not show the
+ * environment of a program, as macOS does not for those of its own, that program is missing.
+ *
+ * @example await processesWith("TMPDIR", folder)
+ */
+export async function processesWith(name: string, value: string): Promise<RunningProcess[]> {
+  const variable = `${name}=${value}`;
+  if (process.platform !== "linux")
+    return (await askPs("-axE")).filter(({ command }) => command.split(" ").includes(variable));
+  const found = (await linuxPids()).map(async (pid) => {
+    const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+    return environment.split("\0").includes(variable) ? await findProcess(pid) : undefined;
+  });
+  return (await Promise.all(found)).filter((one) => one !== undefined);
+}
+
 /** The process that listens on a TCP port, or undefined when this user may not see it. */
 export async function findListener(port: number): Promise<RunningProcess | undefined> {
   const pid = process.platform === "linux" ? await linuxListener(port) : await otherListener(port);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
-import { processesWith } from "../../kit/left-processes.ts";
+import { processesWith } from "../../../sandbox/lib/processes/processes.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { cli } from "../program.ts";
 import { tryCli } from "../run-cli.ts";

@@ -7,9 +7,9 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { readOwner } from "../../../../sandbox/data-directory/lock.ts";
+import { processesWith } from "../../../../sandbox/lib/processes/processes.ts";
 import { ask } from "../../../ask.ts";
 import { startCli } from "../../../cli/run-cli.ts";
-import { processesWith } from "../../../kit/left-processes.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const hash = `0x${"ab".repeat(32)}`;

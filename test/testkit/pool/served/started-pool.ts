@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
+import { processesWith } from "../../../../sandbox/lib/processes/processes.ts";
 import type { SandboxDescription } from "../../../../sandbox/options/description.ts";
 import { cli } from "../../../cli/program.ts";
-import { processesWith } from "../../../kit/left-processes.ts";
 
 /** A pool in a process of its own, as a person starts it. */
 export interface StartedPool extends AsyncDisposable {
