@@ -4,6 +4,7 @@ import { requestLogLimits } from "../sandbox/activity/request-log.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../sandbox/lib/errors/show-value.ts";
+import { requireTraceFolder } from "../sandbox/trace/write-trace.ts";
 import { meantName, orList } from "../server/lib/wording.ts";
 import type { CaseFault, CheckCase } from "./check-case.ts";
 import { ClientRuns, type Observation, type RunClient } from "./client-runs.ts";
@@ -86,7 +87,7 @@ const defaultTimeoutMs = 30_000;
  *
  * @param open - starts a sandbox.
  * @throws SandboxError client_unusable when the client fails without a fault, sends no write, or does something else each time;
- * argument_invalid when no case matches `only`.
+ * argument_invalid when no case matches `only`; trace_refused when the folder of the traces cannot be written to.
  */
 export async function checkClientOn<S extends Sandbox>(
   open: () => Promise<S>,
@@ -94,6 +95,7 @@ export async function checkClientOn<S extends Sandbox>(
 ): Promise<ClientReport> {
   const { run, given = async () => {}, jobs = 1, repeat = 1, timeoutMs = defaultTimeoutMs, signal } = options;
   requireOptions({ run, jobs, repeat, timeoutMs });
+  if (options.traces !== undefined) await requireTraceFolder(options.traces);
   const openRuns = () => new ClientRuns({ open, given, run, timeoutMs, signal });
   await using first = openRuns();
   const clean = await first.observe(null, async (observed) => requireUsable(observed));

@@ -17,7 +17,7 @@ export interface ClientCheck extends CheckClientOptions<ExplorableSandbox> {
  * the chain and in the records afterwards with a clean run.
  *
  * @throws SandboxError client_unusable when the client fails without a fault, sends no write, or does not do the same in every run;
- * argument_invalid for options, or when no case matches `only`.
+ * argument_invalid for options, or when no case matches `only`; trace_refused when the folder of the traces cannot be written to.
  * @example
  * const { passed, cases } = await checkClient({ run: async (sandbox) => await sell(sandbox.description.urls.api) });
  * expect(cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);

@@ -79,13 +79,13 @@ async function check(terminal: Terminal, words: readonly string[], flags: CheckC
   const refusal = await refuseProgram(words[0] ?? "");
   if (refusal !== null) {
     terminal.stderr.write(`${refusal.message}\n`);
-    return refusal.exitCode;
+    return checkFailed;
   }
   const client = new ClientCommand(words);
   try {
     return await checkCommand(terminal, client, flags);
   } catch (error) {
-    if (codeOf(error) === "client_unusable") terminal.stderr.write(client.output);
+    if (codeOf(error) === "client_unusable") terminal.stderr.write(client.output.replace(/[^\n]$/, "$&\n"));
     terminal.stderr.write(`${describeFailure(error)}\n`);
     return checkFailed;
   }

@@ -1,7 +1,8 @@
-import { mkdir } from "node:fs/promises";
+import { access, constants, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { makeDirectory } from "../../server/lib/make-directory.ts";
 import { replaceNamedFile, requireReplaceable } from "../../server/lib/replace-file.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { writeSnapshot } from "../snapshots/file/snapshot-file.ts";
@@ -18,6 +19,28 @@ export interface TraceFiles {
   file: string;
   /** The snapshot file; null when the snapshot could not be taken. */
   snapshot: string | null;
+}
+
+/** The permissions of the folder of a trace, less the process's umask. */
+const folderMode = 0o777;
+
+/**
+ * Checks that traces can be written to a folder: makes it, and removes what it has made.
+ *
+ * @throws SandboxError trace_refused when it cannot be written to.
+ */
+export async function requireTraceFolder(folder: string): Promise<void> {
+  try {
+    const made = await makeDirectory(folder, folderMode);
+    await access(folder, constants.W_OK);
+    if (made === undefined) return;
+    for (let path = folder; path.length >= made.length; path = dirname(path))
+      // Another check may have written a trace.
+      await rmdir(path).catch(() => undefined);
+  } catch (cause) {
+    const message = `Traces cannot be written to ${folder}: ${describeFileError(cause)}. Name another folder.`;
+    throw new SandboxError("trace_refused", message, { cause });
+  }
 }
 
 /**
@@ -37,7 +60,7 @@ export async function writeTrace(
   } & Partial<Pick<TraceSubject, "test" | "failures">>,
 ): Promise<TraceFiles> {
   // Before the snapshot file, which a refused trace must not leave.
-  await mkdir(dirname(file), { recursive: true })
+  await makeDirectory(dirname(file), folderMode)
     .then(async () => await requireReplaceable(file, mode))
     .catch((error: unknown) => refuse(file, error));
   const snapshot = snapshotOf(file);

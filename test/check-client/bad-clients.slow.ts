@@ -64,7 +64,7 @@ const selling = (count: string) =>
 test.each([
   [
     "fails",
-    shell("echo complaint; exit 3"),
+    shell("printf complaint; exit 3"),
     [],
     "complaint\nThe client failed without a fault: it exited with 3.",
   ],

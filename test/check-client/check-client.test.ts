@@ -1,12 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { approveCall } from "../../protocol/call.ts";
 import { verifySharedSecret } from "../../protocol/signatures/webhook.ts";
 import { headersOf, webhookHeadersOf } from "../../sandbox/receiver/arrival.ts";
 import { type ClientReport, checkClient, type Sandbox } from "../../testkit/index.ts";
+import { tryCli } from "../cli/run-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 /** Checks a client whose only write creates a purchase, with faults of that write. */
 async function checkSale(
@@ -265,6 +269,34 @@ describe("checkClient", () => {
       await receiveInOrder(sandbox, async () => {}, 1);
     }, "purchase.created/event-twice");
     expect(cases).toMatchObject([{ verdict: "safe" }]);
+  });
+
+  test("refuses a folder for traces that cannot be made, before it starts a sandbox", async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "file");
+    await writeFile(file, "");
+    for (const [traces, reason] of [
+      ["/proc/traces", "there is no such file (ENOENT, /proc/traces)"],
+      [file, `a file has this name (EEXIST, ${file})`],
+    ] as const)
+      await expect(
+        checkClient({ given: () => expect.unreachable(), run: async () => {}, traces }),
+      ).rejects.toMatchObject({
+        code: "trace_refused",
+        message: `Traces cannot be written to ${traces}: ${reason}. Name another folder.`,
+      });
+    await expect(
+      checkClient({ run: () => Promise.reject(new Error("it failed")), traces: join(folder, "a", "b") }),
+    ).rejects.toMatchObject({ code: "client_unusable" });
+    expect(await readdir(folder)).toEqual(["file"]);
+  });
+
+  test("exits with 125 for a command that does not exist", async () => {
+    expect(await tryCli(["check-client", "--", "no-such-command"])).toEqual({
+      code: 125,
+      stdout: "",
+      stderr: '"no-such-command" is in no folder of PATH. Install it, or pass its path.\n',
+    });
   });
 
   test("asks whether a misspelled operation is meant", async () => {
