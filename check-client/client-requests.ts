@@ -1,5 +1,6 @@
 import type { KeptRequest } from "../sandbox/activity/request-log.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
+import type { ApiFaultPoint } from "../server/http/faults/api-fault.ts";
 import { operations } from "../server/operations.ts";
 
 /** The operation of deliveries to the test receiver, which the sandbox sends itself. */
@@ -8,6 +9,8 @@ const receiverOperation = "receiveNotification";
 /** A request of the client to an operation of the API. */
 export interface ClientRequest extends KeptRequest {
   operation: string;
+  /** The number of this request among all with the same operation that reach a point, those of the sandbox included. */
+  occurrences: { [point in ApiFaultPoint]: number };
 }
 
 /** Returns the requests that the client has sent since the last restore, in the order in which they began. */
@@ -15,13 +18,27 @@ export async function readClientRequests({ requestLog, store }: Sandbox): Promis
   const credentials = await store.list("credentials", {});
   // Given states and automatic deliveries have accounts whose names no option can take.
   const own = new Set(credentials.filter(({ value }) => isOwnAccount(value.account)).map(({ key }) => key));
-  return requestLog
-    .newest()
-    .filter((request): request is ClientRequest => request.operation !== null)
+  const all = requestLog.newest();
+  return all
+    .flatMap(({ operation, ...request }) =>
+      operation === null
+        ? []
+        : [{ ...request, operation, occurrences: occurrencesOf({ ...request, operation }, all) }],
+    )
     .filter(
       ({ operation, caller }) => operation !== receiverOperation && !own.has(caller) && !isOwnAccount(caller),
     )
     .toSorted((left, right) => left.startedAt - right.startedAt);
+}
+
+function occurrencesOf(request: KeptRequest, all: readonly KeptRequest[]): ClientRequest["occurrences"] {
+  const before = all.filter(
+    ({ operation, number }) => operation === request.operation && number < request.number,
+  );
+  return {
+    before_commit: 1 + before.filter(({ replayed }) => !replayed).length,
+    after_commit: 1 + before.filter(({ status }) => status !== null && status < 300).length,
+  };
 }
 
 /** Whether the account is the sandbox's own, for given states. */

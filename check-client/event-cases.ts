@@ -260,7 +260,8 @@ export function watchEvents(sandbox: Sandbox): () => CleanEvent[] {
     const event = known ?? { n: events.length + 1, id, type, refusal: "the run ended before its response" };
     if (known === undefined) events.push(event);
     const outcome = await send(...delivery);
-    if (event.refusal !== null) event.refusal = refusalOf(outcome);
+    const refusal = refusalOf(outcome);
+    if (refusal === null || known === undefined) event.refusal = refusal;
     return outcome;
   });
   return () => {

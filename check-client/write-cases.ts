@@ -20,8 +20,6 @@ interface PlannedWrite extends CleanWrite {
   request: ClientRequest;
   /** The request that the client sends next. */
   next: ClientRequest | undefined;
-  /** The number of this request among those with the same operation that reach a point. */
-  occurrences: { [point in ApiFaultPoint]: number };
 }
 
 type Begin = CheckCase["begin"];
@@ -65,22 +63,13 @@ const table: { readonly [F in (typeof writeFaults)[number]]: (write: PlannedWrit
 /** Returns the writes that succeeded in a run, in their order. */
 export function cleanWritesOf(requests: readonly ClientRequest[]): PlannedWrite[] {
   const writes = requests.filter((request) => isWrite(request) && hasSucceeded(request));
-  return writes.map((request, index) => {
-    const before = requests.filter(
-      ({ operation, number }) => operation === request.operation && number < request.number,
-    );
-    return {
-      n: index + 1,
-      operation: request.operation,
-      subject: subjectOf(request),
-      request,
-      next: requests[requests.indexOf(request) + 1],
-      occurrences: {
-        before_commit: 1 + before.filter(({ replayed }) => !replayed).length,
-        after_commit: 1 + before.filter(({ status }) => status !== null && status < 300).length,
-      },
-    };
-  });
+  return writes.map((request, index) => ({
+    n: index + 1,
+    operation: request.operation,
+    subject: subjectOf(request),
+    request,
+    next: requests[requests.indexOf(request) + 1],
+  }));
 }
 
 /** Returns the cases of the writes of a clean run, and of the reads that follow a write. */
@@ -104,7 +93,7 @@ export function casesOfWrites(writes: readonly PlannedWrite[]): CheckCase[] {
 const withoutEvent = { holds: [], arrival: null };
 
 function atWrite(
-  { operation, occurrences }: PlannedWrite,
+  { operation, request: { occurrences } }: PlannedWrite,
   point: ApiFaultPoint,
   fault: Pick<FaultRequest & { layer: "api" }, "action" | "delay_ms">,
 ): Begin {
@@ -112,7 +101,7 @@ function atWrite(
 }
 
 function atRelayer(
-  { operation, occurrences }: PlannedWrite,
+  { operation, request: { occurrences } }: PlannedWrite,
   fault: Pick<FaultRequest & { layer: "relayer" }, "action" | "point">,
 ): Begin | null {
   const kind = relayed[operation];
@@ -134,7 +123,7 @@ function withFault(fault: FaultRequest): Begin {
  * @param step - returns whether it could act.
  */
 function whileHeld(
-  { operation, occurrences }: PlannedWrite,
+  { operation, request: { occurrences } }: PlannedWrite,
   point: ApiFaultPoint,
   step: (run: DisturbedRun) => Promise<boolean>,
 ): Begin {

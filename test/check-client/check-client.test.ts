@@ -271,6 +271,17 @@ describe("checkClient", () => {
     expect(cases).toMatchObject([{ verdict: "safe" }]);
   });
 
+  test("disturbs the client's own request after one of the sandbox for the same operation", async () => {
+    const { cases } = await checkClient({
+      run: async (sandbox) => {
+        const { merchant } = await sandbox.given.merchant({ state: "funded" });
+        await sandbox.client.retrying.createPurchase(merchant, sale(sandbox));
+      },
+      only: "issueAccess/credential_expired",
+    });
+    expect(cases).toMatchObject([{ n: 1, verdict: "safe" }]);
+  });
+
   test("refuses a folder for traces that cannot be made, before it starts a sandbox", async () => {
     const folder = await temporaryFolder();
     const file = join(folder, "file");
