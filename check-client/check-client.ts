@@ -94,7 +94,7 @@ export async function checkClientOn<S extends Sandbox>(
   options: CheckClientOptions<S>,
 ): Promise<ClientReport> {
   const { run, given = async () => {}, jobs = 1, repeat = 1, timeoutMs = defaultTimeoutMs, signal } = options;
-  requireOptions({ run, jobs, repeat, timeoutMs });
+  requireOptions(options, { jobs, repeat, timeoutMs });
   if (options.traces !== undefined) await requireTraceFolder(options.traces);
   const openRuns = () => new ClientRuns({ open, given, run, timeoutMs, signal });
   await using first = openRuns();
@@ -216,16 +216,33 @@ function compareClean(
   return { unequalSums: unequal, differences };
 }
 
+const optionNames: { readonly [N in keyof Required<CheckClientOptions<Sandbox>>]: null } = {
+  run: null,
+  given: null,
+  only: null,
+  repeat: null,
+  jobs: null,
+  timeoutMs: null,
+  strict: null,
+  traces: null,
+  signal: null,
+  onProgress: null,
+};
+
 /** @throws SandboxError argument_invalid */
-function requireOptions({
-  run,
-  ...numbers
-}: {
-  run: unknown;
-  jobs: unknown;
-  repeat: unknown;
-  timeoutMs: unknown;
-}): void {
+function requireOptions(
+  { run, ...others }: CheckClientOptions<never>,
+  numbers: { jobs: unknown; repeat: unknown; timeoutMs: unknown },
+): void {
+  const unknown = Object.keys(others).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown !== undefined) {
+    const names = Object.keys(optionNames);
+    const meant = meantName(unknown, names);
+    throw new SandboxError(
+      "argument_invalid",
+      `There is no option ${unknown}. ${meant === undefined ? `Use ${orList(names)}.` : `Did you mean ${meant}?`}`,
+    );
+  }
   if (typeof run !== "function")
     throw new SandboxError(
       "argument_invalid",

@@ -66,11 +66,8 @@ function judgeEffects(checked: CheckCase, run: Observation, clean: CleanRuns): J
   if (acted.length > 0) return { verdict: "acted_twice", cause: sentence(...acted) };
   const missing = fewer.map((kind) => missingOf(kind, run, clean)).join(", ");
   if (run.failure !== null) {
-    const why = `${run.failure}${lastFailure(run)}`;
-    return {
-      verdict: "stopped",
-      cause: missing === "" ? sentence(why) : sentence(why, `missing: ${missing}`),
-    };
+    const clauses = [run.failure, lastFailure(run), missing === "" ? null : `missing: ${missing}`];
+    return { verdict: "stopped", cause: sentence(...clauses.filter((clause) => clause !== null)) };
   }
   const wrong = findWrongFigure(run, clean.first);
   // After a reorg an effect is missing because the client did not look again.
@@ -143,15 +140,15 @@ function missingOf(kind: EffectKind, run: Observation, clean: CleanRuns): string
   return `${count} ${count === 1 ? effectNames[kind] : `${effectNames[kind]}s`}`;
 }
 
-/** Names the last request that was not answered with a success, as a clause; nothing if there is none. */
-function lastFailure({ requests }: Observation): string {
+/** Names the last request that was not answered with a success, as a clause; null if there is none. */
+function lastFailure({ requests }: Observation): string | null {
   const last = requests.findLast(
     ({ status, givenUpAt }) => status === null || givenUpAt !== null || status === 202 || status >= 400,
   );
-  if (last === undefined) return "";
+  if (last === undefined) return null;
   const { operation, status, givenUpAt, code } = last;
   const response = status === null || givenUpAt !== null ? "no response" : `${status} ${code ?? ""}`.trim();
-  return ` after ${nameWrite({ operation, subject: subjectOf(last) })} got ${response}`;
+  return `the last failed request, ${nameWrite({ operation, subject: subjectOf(last) })}, got ${response}`;
 }
 
 /** Says how many effects of a kind a run had, and their ids if they are more than in the clean run. */
@@ -182,7 +179,7 @@ function keysOf(requests: readonly ClientRequest[], identity: string): number {
 
 /** Whether a client cannot know if a request has taken effect. */
 function isUncertain({ status, givenUpAt }: ClientRequest): boolean {
-  return status === null || givenUpAt !== null || status === 429 || status >= 500;
+  return status === null || givenUpAt !== null || status === 202 || status === 429 || status >= 500;
 }
 
 /** Returns the request whose response the fault `partial` has cut, which the log has with its status; undefined for other faults. */

@@ -1,4 +1,5 @@
-import { access, constants, stat } from "node:fs/promises";
+import { access, constants as files, stat } from "node:fs/promises";
+import { constants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { processesWith, signalProcess } from "../../sandbox/lib/processes/processes.ts";
@@ -39,7 +40,7 @@ export class ClientCommand {
     const { code, hasLeftProcesses } = await this.#runGroup(environment, signal);
     const hasLeftSession = await endProcessesWith("ROUTING_SANDBOX_FILE", environment.ROUTING_SANDBOX_FILE);
     if (hasLeftProcesses || hasLeftSession) this.left += 1;
-    if (code !== 0) throw new Error(`it exited with ${code}`);
+    if (code !== 0) throw new Error(`it exited with ${code}${nameSignal(code)}`);
   }
 
   async #runGroup(environment: ReturnType<typeof environmentOf>, signal: AbortSignal) {
@@ -58,6 +59,12 @@ export class ClientCommand {
       signal.removeEventListener("abort", end);
     }
   }
+}
+
+/** Returns the signal of an exit code, in parentheses; nothing if it is of none. */
+function nameSignal(code: number): string {
+  const [name] = Object.entries(constants.signals).find(([, number]) => code === 128 + number) ?? [];
+  return name === undefined ? "" : ` (${name})`;
 }
 
 /** Ends the processes with a variable in their environment, as those in a session of their own. @returns whether there were any. */
@@ -109,7 +116,7 @@ export async function refuseProgram(program: string): Promise<ProgramRefusal | n
 async function kindOf(file: string): Promise<"program" | "other" | "missing"> {
   try {
     const isFile = (await stat(file)).isFile();
-    await access(file, constants.X_OK);
+    await access(file, files.X_OK);
     return isFile ? "program" : "other";
   } catch (error) {
     return Reflect.get(Object(error), "code") === "EACCES" ? "other" : "missing";

@@ -81,6 +81,7 @@ test.each([
     [],
     "Two runs of the client without a fault had different effects: ",
   ],
+  ["is killed", shell("kill -9 $$"), [], "The client failed without a fault: it exited with 137 (SIGKILL)."],
   [
     "hangs",
     shell("sleep 1000"),

@@ -54,13 +54,14 @@ async function activate(
   sandbox: Sandbox,
   id: string,
   { key = randomUUID(), signal = null }: { key?: string; signal?: AbortSignal | null } = {},
-): Promise<void> {
+): Promise<number> {
   const purchase = await sandbox.store.get("purchases", id);
-  await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+  const { response } = await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
     params: { path: { program: "prg_demo", id }, header: { "Idempotency-Key": key } },
     body: { commitment_hash: purchase?.value.commitment_hash ?? "0x" },
     signal,
   });
+  return response.status;
 }
 
 async function reconcile(sandbox: Sandbox, id: string, key: string): Promise<void> {
@@ -98,7 +99,7 @@ async function receive(sandbox: Sandbox, respond: (event: Received) => number | 
 }
 
 /** Receives events in their order, and takes one with a lower number than the last for one that it has had. */
-async function receiveInOrder(sandbox: Sandbox, act: (purchase: string) => Promise<void>, count: number) {
+async function receiveInOrder(sandbox: Sandbox, act: (purchase: string) => Promise<unknown>, count: number) {
   let highest = 0;
   let received = 0;
   const all = Promise.withResolvers<void>();
@@ -158,6 +159,16 @@ describe("checkClient", () => {
           /^activatePurchase of pur_\w+ was requested again with another Idempotency-Key \([\w-]+, then [\w-]+\) \d+ ms after the client stopped waiting for its response\.$/,
         ),
       },
+    ]);
+  });
+
+  test("finds that a client activates with another key after 202", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      const id = await sendOnce(sandbox, merchant, randomUUID());
+      if ((await activate(sandbox, id)) === 202) await activate(sandbox, id);
+    }, "activatePurchase/hold");
+    expect(cases).toMatchObject([
+      { verdict: "acted_twice", cause: expect.stringContaining(" ms after its response was 202.") },
     ]);
   });
 
@@ -308,6 +319,26 @@ describe("checkClient", () => {
       stdout: "",
       stderr: '"no-such-command" is in no folder of PATH. Install it, or pass its path.\n',
     });
+  });
+
+  test("names the failure of the client and its last failed request in clauses of their own", async () => {
+    const { cases } = await checkSale(
+      async (sandbox, merchant) => await sendOnce(sandbox, merchant, randomUUID()),
+      "createPurchase/503-before-commit",
+    );
+    expect(cases).toMatchObject([
+      {
+        verdict: "stopped",
+        cause: expect.stringMatching(
+          /^it got 503; the last failed request, createPurchase, got 503 \w+; missing: 1 purchase, 1 event\.$/,
+        ),
+      },
+    ]);
+  });
+
+  test("refuses an unknown option", async () => {
+    const options = { run: async () => {}, onyl: "createPurchase" };
+    await expect(checkClient(options)).rejects.toThrow("There is no option onyl. Did you mean only?");
   });
 
   test("asks whether a misspelled operation is meant", async () => {

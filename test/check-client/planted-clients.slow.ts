@@ -66,7 +66,7 @@ const wrong: readonly [Mistake, only: string, verdict: string, cause: RegExp][] 
     "no-retry",
     "activatePurchase/reset",
     "stopped",
-    /^it exited with 1 after activatePurchase of pur_\w+ got no response; missing: 1 activation, 1 payment, 1 claim/,
+    /^it exited with 1; the last failed request, activatePurchase of pur_\w+, got no response; missing: 1 activation, 1 payment, 1 claim/,
   ],
   ["accepts-202", "executeRefund/hold", "lost", /^the client reported success; missing: 1 refund/],
   [
