@@ -31,7 +31,7 @@ export const lateSeconds = 20 * 60;
 export const latestOvertakenMs = 3_000;
 
 /** How long the genuine event waits after a forged one, for what the client does because of that. */
-const forgedMs = 100;
+export const forgedMs = 100;
 
 /** How long the first event is held without a forgery, for what the client does before it: longer than after a forgery. */
 export const heldMs = 1_000;

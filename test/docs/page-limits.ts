@@ -1,4 +1,4 @@
-import { lateSeconds, latestOvertakenMs } from "../../check-client/event-cases.ts";
+import { forgedMs, lateSeconds, latestOvertakenMs } from "../../check-client/event-cases.ts";
 import { slowMs } from "../../check-client/write-cases.ts";
 import { plannedStates } from "../../check-contract/rules/matrix/plan.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
@@ -92,6 +92,7 @@ export const limitsInWords: { readonly [name: string]: string } = {
   checkpoint_share: `1/${share}`,
   client_pause: `${longestPauseSeconds} seconds`,
   client_requests: `${mostRequests} requests`,
+  checked_forged: `${forgedMs} ms`,
   checked_held: seconds(latestOvertakenMs),
   checked_late: `${lateSeconds / 60} minutes`,
   checked_slow: `${count(slowMs)} ms`,
@@ -164,7 +165,7 @@ export const limitsInWords: { readonly [name: string]: string } = {
 export const limitsOfPages: { readonly [page: string]: readonly string[] } = {
   "docs/api.md": ["idempotency_key_length", "body_bytes", "body_levels", "amount_digits", "page_size_max"],
   "docs/binding.md": ["readable_states", "readable_states_in_memory"],
-  "docs/check-client.md": ["checked_slow", "checked_held", "checked_late"],
+  "docs/check-client.md": ["checked_slow", "checked_held", "checked_late", "checked_forged"],
   "docs/check-contract.md": ["contract_states"],
   "docs/ci.md": [
     "requests_kept",
