@@ -258,6 +258,8 @@ test.each([1, 2, 4, 7])(
   "a call of the control API ends with a restore after %d of its requests, and does nothing afterwards",
   async (requests) => {
     const start = await sandbox.snapshot();
+    // It empties the request log.
+    await start.restore();
     const before = await sandbox.fingerprint();
     const given = fetch(`${sandbox.description.urls.control}/given`, {
       method: "POST",
