@@ -116,7 +116,7 @@ test("with the input check-client, they check a client, and add what is not safe
   const played = await play({ run: "true", "check-client": "node client.cjs" });
   expect(played.failed, played.printed).toBe(false);
   expect(played.ran).toContain("Check the client");
-  expect(played.summary).toContain("| 1. issueAccess | answer-lost | stopped | it exited with 1");
+  expect(played.summary).toContain("| write 1: issueAccess | answer-lost | stopped | it exited with 1");
   expect(await processesWith("RUNNER_OF", home)).toEqual([]);
 });
 
