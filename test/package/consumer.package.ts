@@ -64,8 +64,8 @@ test("the first test that the README shows passes in an empty project", async ()
   expect(shown.trimEnd().split("\n").length).toBeLessThanOrEqual(20);
   await write("first.test.ts", shown);
   // The runner's own limit of a test is five seconds, and the first one starts a sandbox.
-  const run = ["vitest", "run", "--no-color", "--testTimeout=60000"];
-  expect(await project.run("npx", ...run)).toMatch(/Tests +1 passed \(1\)/);
+  const options = ["--no-color", "--testTimeout=60000"];
+  expect(await project.run("npx", "vitest", "run", ...options)).toMatch(/Tests +1 passed \(1\)/);
 });
 
 test("without a viem of its own, the project has one, and strict TypeScript accepts uses of each export, including the declarations of all packages", async () => {
