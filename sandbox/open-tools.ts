@@ -12,6 +12,7 @@ import { unloadable } from "./chain/unloadable.ts";
 import { lazyAccess } from "./client/access/lazy-access.ts";
 import { type OpenClientUntil, openApiClient, type SendRequest } from "./client/api-client.ts";
 import { retryPolicy } from "./client/retry-policy.ts";
+import type { ControlledSandbox } from "./control/operation.ts";
 import type { DataDirectory } from "./data-directory/open-data-directory.ts";
 import { openExplain } from "./explain/explain.ts";
 import { AddressLabels } from "./explorer/address-labels.ts";
@@ -94,7 +95,7 @@ async function openAll(process: ObservedProcess, service: StartedService, start:
     await published.describe();
   }
   const heads = await followChain(chain.watchHeads.bind(chain), service, process, start);
-  const calls = new UndoableCalls();
+  const calls = new UndoableCalls(process.gate);
   const tools = openSnapshots(process, service, { ...state, calls }, { description, published });
   const wallets = walletsOf(chain, description, service);
   const given = openGiven(chain, wallets.named, description, { ...service, ...state });
@@ -155,7 +156,11 @@ function openState(
     stopped.abort(closedError());
     receiver.close();
   };
-  const sendAsClient = access.authorize(send);
+  const sendAsClient: ControlledSandbox["sendAsClient"] = (ended) =>
+    access.authorize(async (request) => {
+      ended.throwIfAborted();
+      return await send(request);
+    });
   return { parts, receiver, client, clientUntil, sendAsClient, givenAccess: given, untilStopped, stop };
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, CommanderError } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import { asGiven, describeFailure, noteImplied } from "../describe-failure.ts";
 import { environmentOf, refuseProgram } from "../running/client-command.ts";
@@ -143,15 +144,22 @@ async function repeatCommand(
 ): Promise<number> {
   const start = await sandbox.snapshot();
   let first: RecordedRun | undefined;
-  let last: RecordedRun | undefined;
   for (let number = 1; number <= repeat; number += 1) {
-    if (number > 1) await start.restore();
+    if (number > 1)
+      await start.restore().catch((error: unknown) => {
+        throw error instanceof SandboxError && error.code === "snapshot_timeout"
+          ? new Error(
+              `Run ${number - 1} has left a request in progress. Have the command wait for its responses.`,
+              { cause: error },
+            )
+          : error;
+      });
+    const firstRequest = sandbox.requestLog.nextNumber;
     const exitCode = await runOnce(run);
     if (exitCode !== 0) return exitCode;
     if (!expectEqual) continue;
-    const recorded = await recordRun(sandbox, last);
+    const recorded = await recordRun(sandbox, firstRequest);
     first ??= recorded;
-    last = recorded;
     const difference = describeDifference(first, recorded, number);
     if (difference === null) continue;
     stderr.write(`${difference}\n`);

@@ -15,7 +15,10 @@ export function traceCommand(terminal: Terminal): Command {
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, json }: SandboxFlags) => {
       const written = await traceRunning(dataDir, file);
-      const next = written.snapshot === null ? "" : `, and ${written.snapshot}, which contains test keys`;
+      const next =
+        written.snapshot === null
+          ? `, without a snapshot file: ${written.snapshot_problem?.replace(/\.$/, "")}`
+          : `, and ${written.snapshot}, which contains test keys`;
       print(
         terminal,
         { json },

@@ -39,8 +39,6 @@ export interface RecordedRun {
   fingerprint: Fingerprint;
   /** The number of the run's first requests that the sandbox no longer has. */
   forgotten: number;
-  /** The number of the newest request, which the next run continues from. */
-  lastRequest: number;
   /** The oldest first. */
   steps: readonly RunStep[];
 }
@@ -48,11 +46,11 @@ export interface RecordedRun {
 /**
  * Reads the requests, blocks and events since the last restore, when no request is in progress.
  *
- * @param before - the run before this one, if there was one.
+ * @param firstNumber - of the requests since then.
  */
 export async function recordRun(
   { description, chain: { client } }: RecordedSandbox,
-  before: RecordedRun | undefined,
+  firstNumber: number,
 ): Promise<RecordedRun> {
   const controlUrl = description.urls.control;
   const fingerprint = fingerprintSchema.parse(await read(controlUrl, "/fingerprint"));
@@ -68,16 +66,13 @@ export async function recordRun(
     return { ...request, at };
   });
   // At equal times, a block comes before the requests that find it, and these before the events that they cause.
-  const { lastRequest = 0 } = before ?? {};
-  const numbers = requests.map((request) => request.number);
-  const forgotten = numbers.length === 0 ? 0 : Math.min(...numbers) - lastRequest - 1;
+  const forgotten = (requests[0]?.number ?? firstNumber) - firstNumber;
   const chainSteps: RunStep[] = [];
   for (const block of blocks) chainSteps.push(...(await blockSteps(block, client)));
   const steps = [...chainSteps, ...timed.map(requestStep), ...events.map(eventStep)];
   return {
     fingerprint,
     forgotten,
-    lastRequest: Math.max(lastRequest, ...numbers),
     steps: steps.toSorted((left, right) => left.at.localeCompare(right.at)).map(numbered(forgotten)),
   };
 }

@@ -68,6 +68,11 @@ export class RequestLog implements Part<null> {
     this.#feed = feed;
   }
 
+  /** The number that the next request gets. */
+  get nextNumber(): number {
+    return this.#count + 1;
+  }
+
   /** Wraps the API: knows which requests are in progress, and what they do. */
   guard(handler: RequestListener): RequestListener {
     return (request, response) => {

@@ -22,6 +22,7 @@ const ownCodes = {
   sandbox_shared: [422, "Other processes have joined the sandbox"],
   stale_snapshot: [422, "The snapshot is no longer valid"],
   snapshot_refused: [422, "The state cannot be saved"],
+  undone: [409, "A restore has undone the request"],
   part_failed: [422, "A part of the option parts threw"],
   unhealthy: [503, "A part of the sandbox does not respond"],
   snapshot_timeout: [503, "A request in progress did not end in time"],

@@ -4,6 +4,7 @@ import { Problem } from "../../server/errors/problem.ts";
 import { UndoneError } from "../../server/http/gate.ts";
 import { limits } from "../../server/http/limits.ts";
 import { refuseOtherMethods, routeOperations } from "../../server/http/route-operations.ts";
+import { undoneRequest } from "../given/undoable-calls.ts";
 import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { endUnlessTaken } from "../lib/http/unless-taken.ts";
 import { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
@@ -73,7 +74,7 @@ const mostStartsOver = 2;
  * starts over after a restore.
  */
 async function runInGate<T>(
-  { gated, startsOver }: ControlOperation,
+  { gated, startsOver, method }: ControlOperation,
   { gate }: ControlledSandbox,
   what: string,
   run: () => Promise<T>,
@@ -85,7 +86,11 @@ async function runInGate<T>(
     } catch (error) {
       if (!(error instanceof UndoneError)) throw error;
     }
-  return await gate.runShared(what, run);
+  const { undone } = gate;
+  return await gate.runShared(what, async () => {
+    if (undone.aborted && method !== "get") throw undoneRequest();
+    return await run();
+  });
 }
 
 /** Answers a request whose body is there. */

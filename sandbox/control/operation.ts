@@ -36,8 +36,8 @@ export interface ControlledSandbox {
   given: Pick<Given, "until">;
   /** Its calls that a restore ends. */
   calls: UndoableCalls;
-  /** Sends a request to the routing API with the credential of the sandbox's client. */
-  sendAsClient: SendRequest;
+  /** Returns what sends requests to the routing API with the credential of the sandbox's client, until the signal aborts. */
+  sendAsClient: (ended: AbortSignal) => SendRequest;
   /** Captures and encodes the content of a snapshot file. */
   encodeSnapshot: () => Promise<Uint8Array>;
   snapshot: () => Promise<HeldSnapshot>;

@@ -17,7 +17,8 @@ import type { ControlCode } from "./codes.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";
 const unhealthy: ControlCode = "unhealthy";
-const ownChain: ControlCode = "needs_own_chain";
+/** The codes of refusals by the state of the sandbox. */
+const conflicts: readonly string[] = ["needs_own_chain", "undone"] satisfies ControlCode[];
 /** The codes of errors that a repeated request may not have. */
 const temporary: readonly string[] = [snapshotTimeout, unhealthy];
 const rpcUnavailable: ErrorCode = "rpc_unavailable";
@@ -50,7 +51,7 @@ export function refuseError(error: unknown, response: Response): void {
     );
   } else if (error instanceof ChainUnavailableError) refuseAsService(toProblem(error), response);
   else if (error instanceof CodedError)
-    sendRefusal(response, error.code === ownChain ? 409 : 422, error.message, { code: error.code });
+    sendRefusal(response, conflicts.includes(error.code) ? 409 : 422, error.message, { code: error.code });
   else if (isError(error) && error.name === "URIError")
     sendRefusal(response, 400, "The path is not valid percent-encoding. Send a percent sign as %25.", {
       code: requestMalformed,

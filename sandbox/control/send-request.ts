@@ -46,9 +46,13 @@ const sendRequest = defineControl({
   body: requestBody,
   example: { method: "GET", path: "/v1/routing/programs/prg_demo/merchants" },
   success: { status: 200, description: "The response of the routing API.", schema: responseSchema },
+  errors: ["undone"],
   // A recording notes the request that it sends.
   recorded: false,
-  async handle({ sandbox: { description, sendAsClient }, body: { method, path, idempotency_key, body } }) {
+  async handle({
+    sandbox: { description, calls, sendAsClient },
+    body: { method, path, idempotency_key, body },
+  }) {
     const sent = method === "POST" ? body : undefined;
     const headers = {
       ...(sent && { "Content-Type": "application/json" }),
@@ -58,7 +62,13 @@ const sendRequest = defineControl({
     const request = withOwnGlobals(
       () => new Request(new URL(path, description.urls.api), { method, headers, ...content }),
     );
-    const response = await sendAsClient(request).catch(() => null);
+    const response = await calls.run(
+      async (ended) =>
+        await sendAsClient(ended)(request).catch(() => {
+          ended.throwIfAborted();
+          return null;
+        }),
+    );
     const answer = jsonObjectSchema.safeParse(await response?.json().catch(() => null));
     return {
       status: response?.status ?? null,

@@ -1,4 +1,5 @@
-import { AbortController } from "../../protocol/globals.ts";
+import { AbortController, AbortSignal } from "../../protocol/globals.ts";
+import type { Gate } from "../../server/http/gate.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { wait } from "../lib/time/timers.ts";
 
@@ -6,19 +7,28 @@ import { wait } from "../lib/time/timers.ts";
 const mostWaitMs = 1_000;
 
 /**
- * Calls of the control API that take many requests, such as `POST /given`. A restore ends them: without that, they would continue in the restored state,
- * which may be the lease of another test.
+ * Calls of the control API that send several requests, such as `POST /given`. A restore ends them: without that, they would continue in the restored
+ * state, which may be the lease of another test.
  */
 export class UndoableCalls {
+  readonly #gate: Pick<Gate, "undone">;
   readonly #running = new Set<Promise<unknown>>();
   #ended = new AbortController();
 
-  /** Runs a call. @param call - gets a signal that aborts before a restore. */
+  constructor(gate: Pick<Gate, "undone">) {
+    this.#gate = gate;
+  }
+
+  /** Runs a call. @param call - gets a signal that aborts before a restore. @throws SandboxError undone */
   async run<T>(call: (ended: AbortSignal) => Promise<T>): Promise<T> {
-    const running = call(this.#ended.signal);
+    // A call can also begin while a restore waits for others.
+    const ended = AbortSignal.any([this.#ended.signal, this.#gate.undone]);
+    const running = call(ended);
     this.#running.add(running);
     try {
       return await running;
+    } catch (error) {
+      throw ended.aborted ? undoneRequest() : error;
     } finally {
       this.#running.delete(running);
     }
@@ -27,10 +37,13 @@ export class UndoableCalls {
   /** Ends all calls: each gets the response to its last request, and makes no other. */
   async end(): Promise<void> {
     if (this.#running.size === 0) return;
-    this.#ended.abort(
-      new SandboxError("given_refused", "A restore of the sandbox has undone this call. Send it again."),
-    );
+    this.#ended.abort();
     this.#ended = new AbortController();
     await Promise.race([Promise.allSettled(this.#running), wait(mostWaitMs)]);
   }
+}
+
+/** The refusal of a request that a restore has undone, or has come before. */
+export function undoneRequest(): SandboxError {
+  return new SandboxError("undone", "A restore of the sandbox has undone this request. Send it again.");
 }

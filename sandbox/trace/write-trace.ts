@@ -1,4 +1,4 @@
-import { access, constants, rmdir } from "node:fs/promises";
+import { access, constants, rm, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
@@ -17,8 +17,10 @@ const mode = 0o666;
 export interface TraceFiles {
   /** The HTML file. */
   file: string;
-  /** The snapshot file; null when the snapshot could not be taken. */
+  /** The snapshot file; null when there is none. */
   snapshot: string | null;
+  /** Why there is no snapshot file; null when there is one. */
+  snapshot_problem: string | null;
 }
 
 /** The permissions of the folder of a trace, less the process's umask. */
@@ -70,8 +72,11 @@ export async function writeTrace(
     .catch(messageOf);
   const name = problem === null ? basename(snapshot) : null;
   const page = await makeTrace({ ...noSubject, ...subject, snapshot: name, snapshot_problem: problem });
-  await replaceNamedFile(file, page, mode).catch((error: unknown) => refuse(file, error));
-  return { file, snapshot: problem === null ? snapshot : null };
+  await replaceNamedFile(file, page, mode).catch(async (error: unknown) => {
+    if (problem === null) await rm(snapshot, { force: true });
+    refuse(file, error);
+  });
+  return { file, snapshot: problem === null ? snapshot : null, snapshot_problem: problem };
 }
 
 function refuse(file: string, error: unknown): never {

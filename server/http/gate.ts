@@ -12,6 +12,8 @@ export interface GateTurn {
 
 /** The request gate as the service uses it: what runs inside runs before a snapshot or a restore, or after it, and never during one. */
 export interface Gate {
+  /** Aborts with the next restore: what changes something and has not run by then is not run. */
+  readonly undone: AbortSignal;
   /** @param what - names the run to callers that wait for it, as in `POST /v1/routing/access`. */
   runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T>;
 }

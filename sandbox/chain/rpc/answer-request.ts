@@ -41,6 +41,8 @@ export interface RpcCaller {
   subscriptions: Subscriptions | null;
   /** Aborts when the caller has disconnected: calls that have not begun are then not run. */
   gone: AbortSignal;
+  /** Aborts when the sandbox is restored: calls that change the chain and have not begun are then not run. */
+  undone: AbortSignal;
   /** Counts the responses until the caller has taken them. */
   held: HeldAnswer;
 }
@@ -101,9 +103,12 @@ export class RequestAnswerer {
     const refused = planned.some(({ plan: { kind } }) => kind === "refuse");
     const until = performance.now() + runMs;
     const responses: RpcResponse[] = [];
+    let { undone } = caller;
     for (const group of grouped(refused ? planned.map(refuseWhole) : planned)) {
       if (caller.gone.aborted) return null;
-      responses.push(await this.#passWithin(group, until, caller));
+      responses.push(await this.#passWithin(group, until, { ...caller, undone }));
+      // The calls after a restore that the request itself asks for are of the restored state.
+      if (group[0]?.plan.kind === "revert") ({ undone } = this.#gate);
     }
     if (responses.length === 0) return null;
     return request.isBatch ? writeBatch(responses) : responses;
@@ -126,11 +131,13 @@ export class RequestAnswerer {
 
   /** Answers calls that can go in one message, or one call of any other kind. @throws AnswerLimitError */
   async #pass(group: readonly PlannedCall[], until: number, caller: RpcCaller): Promise<RpcResponse> {
-    const { subscriptions, gone } = caller;
+    const { subscriptions, gone, undone } = caller;
     const [first] = group;
     if (first === undefined) return Buffer.alloc(0);
     const { id, method, plan } = first;
     const runShared = async <T>(work: () => Promise<T>) => await this.#gate.runShared(nameCall(method), work);
+    const change = async (work: () => Promise<RpcResponse>) =>
+      await runShared(async () => (undone.aborted ? writeError(id, undoneCall) : await work()));
     switch (plan.kind) {
       case "error":
       case "refuse":
@@ -146,15 +153,15 @@ export class RequestAnswerer {
       case "filter":
         return await this.#makeFilter(first, caller);
       case "send":
-        return await runShared(async () => await this.#send(first, plan.params, caller));
+        return await change(async () => await this.#send(first, plan.params, caller));
       case "change":
-        return await runShared(async () => await this.#change(first, plan.params, caller));
+        return await change(async () => await this.#change(first, plan.params, caller));
       case "run":
         return await this.#run(first, until, caller, async () => await this.#ask([first], caller, gone));
       case "trace":
         return await this.#run(first, until, caller, async () => await this.#trace(first, plan, caller));
       case "awaits_block":
-        return await runShared(
+        return await change(
           async () =>
             await this.#kept(
               async () => await this.#chain.mineBy(async () => await this.#ask(group, caller)),
@@ -165,12 +172,12 @@ export class RequestAnswerer {
       case "interval":
         return await runShared(async () => writeResult(id, await this.#chain.interval()));
       case "reorg":
-        return await runShared(async () => await this.#reorganize(id, plan.params));
+        return await change(async () => await this.#reorganize(id, plan.params));
       case "snapshot":
       case "revert":
-        return await this.#snapshot(id, plan);
+        return undone.aborted ? writeError(id, undoneCall) : await this.#snapshot(id, plan);
       case "mine":
-        return await this.#mine(first, plan);
+        return await change(async () => await this.#mine(first, plan));
       case "subscribe":
         if (subscriptions === null)
           return writeError(id, {
@@ -184,13 +191,14 @@ export class RequestAnswerer {
 
   /** Asks Anvil a question whose answer may be large, when it has few of these. */
   async #askAlone(call: PlannedCall, caller: RpcCaller): Promise<RpcResponse> {
-    const { held, gone } = caller;
+    const { held, gone, undone } = caller;
     const ask = async () => {
       // One that does not fit any more would only keep Anvil busy.
       if (held.isFull || gone.aborted) return writeError(call.id, notRun);
-      return await this.#gate.runShared(
-        nameCall(call.method),
-        async () => await this.#ask([call], caller, gone),
+      return await this.#gate.runShared(nameCall(call.method), async () =>
+        undone.aborted && awaitsBlock(call)
+          ? writeError(call.id, undoneCall)
+          : await this.#ask([call], caller, gone),
       );
     };
     // Other callers must not wait for the block that such a call waits for.
@@ -272,11 +280,10 @@ export class RequestAnswerer {
   }
 
   async #mine(
-    { id, method }: PlannedCall,
+    { id }: PlannedCall,
     { blocks, answer }: Extract<CallPlan, { kind: "mine" }>,
   ): Promise<RpcResponse> {
-    const mined = this.#gate.runShared(nameCall(method), async () => await this.#chain.mine(blocks));
-    await mined.catch((cause: unknown) => {
+    await this.#chain.mine(blocks).catch((cause: unknown) => {
       throw silent(
         cause,
         `Anvil ended or did not respond while it mined, so that some of the blocks may be there. ${lookFirst}`,
@@ -345,6 +352,11 @@ export class RequestAnswerer {
 const notRun: RpcError = {
   code: rpcErrorCodes.limitExceeded,
   message: "Not run: the response to an earlier call of this request was too large. Ask for less at once.",
+};
+
+const undoneCall: RpcError = {
+  code: rpcErrorCodes.internalError,
+  message: "Not run: the sandbox was restored before this call could begin. Send it again.",
 };
 
 const subscriptionLimit: RpcError = {

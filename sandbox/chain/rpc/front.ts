@@ -36,6 +36,7 @@ const smallBody = 64 * 1024;
 export class RpcFront {
   readonly #urlNow: () => string;
   readonly #anvil: AnvilHttp;
+  readonly #gate: Gate;
   readonly #answerer: RequestAnswerer;
   readonly #answers = new HeldAnswers();
   readonly #bodies = new Semaphore(mostBodies);
@@ -55,6 +56,7 @@ export class RpcFront {
     this.#urlNow = urlNow;
     this.#urls = urls;
     this.#anvil = new AnvilHttp(urlNow);
+    this.#gate = gate;
     this.#answerer = new RequestAnswerer(this.#anvil, gate, chain);
     this.#sockets.on("wsClientError", ({ message }, socket) => {
       const headers = { "Sec-WebSocket-Version": "13" };
@@ -110,7 +112,7 @@ export class RpcFront {
       gone.abort();
       held.release();
     });
-    const caller = { subscriptions: null, gone: gone.signal, held };
+    const caller = { subscriptions: null, gone: gone.signal, undone: this.#gate.undone, held };
     await this.#answerBody(body, caller, (parts, status) => {
       if (parts === null) response.writeHead(204).end();
       else answerJson(response, status, parts);
@@ -146,12 +148,21 @@ export class RpcFront {
     const gone = new AbortController();
     let underWay = 0;
     let bytes = 0;
+    let pausedIn: AbortSignal | null = null;
     // Nothing more is read of a client that has much unanswered, or that does not read its answers.
     const regulate = () => {
       const isBusy =
         underWay >= mostUnderWay || bytes >= largestBody || client.bufferedAmount > largestBacklog;
-      if (isBusy) client.pause();
-      else client.resume();
+      if (isBusy) {
+        pausedIn ??= this.#gate.undone;
+        client.pause();
+      } else if (pausedIn?.aborted !== true) {
+        pausedIn = null;
+        client.resume();
+      } else if (underWay === 0) {
+        // Calls that it has sent before a restore would otherwise run after it.
+        client.terminate();
+      }
     };
     client.pause();
     void subscriptions.opened().then(regulate);
@@ -166,6 +177,8 @@ export class RpcFront {
       void this.#answerMessage(body, client, {
         subscriptions,
         gone: gone.signal,
+        // While nothing is read, messages still come that were read before.
+        undone: pausedIn ?? this.#gate.undone,
         held: this.#answers.begin(),
       })
         .catch(() => client.terminate())

@@ -219,7 +219,7 @@ export interface components {
     Problem: {
       type: "about:blank";
       status: number;
-      code: ("request_malformed" | "idempotency_key_missing" | "idempotency_key_invalid" | "body_malformed" | "credential_malformed" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "host_not_allowed" | "page_not_allowed" | "scope_missing" | "program_mismatch" | "reviewer_not_designated" | "receiver_not_pinned" | "not_found" | "outbox_empty" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "funding_source_insufficient" | "delivery_exhausted" | "approval_replayed" | "outcome_unknown" | "body_too_large" | "content_type_unsupported" | "content_encoding_unsupported" | "expectation_unsupported" | "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "signer_mismatch" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance" | "event_mismatch" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_encoding_unsupported" | "service_starting" | "service_closing" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "needs_own_chain" | "fault_invalid" | "given_invalid" | "given_refused" | "wallet_unfunded" | "retry_limit" | "time_invalid" | "argument_invalid" | "scenario_refused" | "receiver_invalid" | "receiver_unresolved" | "receiver_pinned" | "operation_unknown" | "operation_not_resumable" | "operation_not_abandonable" | "sandbox_shared" | "stale_snapshot" | "snapshot_refused" | "part_failed" | "unhealthy" | "snapshot_timeout");
+      code: ("request_malformed" | "idempotency_key_missing" | "idempotency_key_invalid" | "body_malformed" | "credential_malformed" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "host_not_allowed" | "page_not_allowed" | "scope_missing" | "program_mismatch" | "reviewer_not_designated" | "receiver_not_pinned" | "not_found" | "outbox_empty" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "funding_source_insufficient" | "delivery_exhausted" | "approval_replayed" | "outcome_unknown" | "body_too_large" | "content_type_unsupported" | "content_encoding_unsupported" | "expectation_unsupported" | "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "signer_mismatch" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance" | "event_mismatch" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_encoding_unsupported" | "service_starting" | "service_closing" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "needs_own_chain" | "fault_invalid" | "given_invalid" | "given_refused" | "wallet_unfunded" | "retry_limit" | "time_invalid" | "argument_invalid" | "scenario_refused" | "receiver_invalid" | "receiver_unresolved" | "receiver_pinned" | "operation_unknown" | "operation_not_resumable" | "operation_not_abandonable" | "sandbox_shared" | "stale_snapshot" | "snapshot_refused" | "undone" | "part_failed" | "unhealthy" | "snapshot_timeout");
       /** The problem, and what to do. */
       detail: string;
       /** Each invalid field, with its JSON pointer (RFC 6901). */
@@ -1499,17 +1499,21 @@ export interface components {
           status: 422;
           code: ("validation_failed");
         }) } };
+    Conflict: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 409;
+          code: ("undone");
+        }) } };
     UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "given_invalid" | "given_refused" | "wallet_unfunded" | "retry_limit");
         }) } };
-    Conflict: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    Conflict2: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 409;
-          code: ("needs_own_chain");
+          code: ("needs_own_chain" | "undone");
         }) } };
     UnprocessableEntity5: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: ("retry_limit" | "given_refused");
+          code: ("retry_limit");
         }) } };
     UnprocessableEntity6: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
@@ -1526,6 +1530,10 @@ export interface components {
     UnprocessableEntity8: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed" | "snapshot_refused");
+        }) } };
+    Conflict3: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 409;
+          code: ("needs_own_chain");
         }) } };
     UnprocessableEntity9: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
@@ -1711,6 +1719,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["ApiResponse"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity3"];
@@ -1739,7 +1748,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Given"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity4"];
@@ -1756,6 +1765,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Notifications"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity5"];
@@ -1772,7 +1782,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Now"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity6"];
@@ -1789,7 +1799,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["NewestBlock"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity3"];
@@ -1806,7 +1816,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["MiningChoice"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity3"];
@@ -1834,7 +1844,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Fault"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity7"];
@@ -1849,6 +1859,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Faults"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         500: components["responses"]["InternalServerError"];
@@ -1864,7 +1875,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict3"];
         422: components["responses"]["UnprocessableEntity8"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
@@ -1890,7 +1901,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["KeptSnapshot"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict3"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity9"];
@@ -1908,7 +1919,7 @@ export interface paths {
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict3"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity10"];
@@ -1936,7 +1947,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Recording"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict3"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity11"];
@@ -1980,6 +1991,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["PinnedReceiver"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity13"];
@@ -2013,6 +2025,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Rotated"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity3"];
@@ -2029,6 +2042,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Operation"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity14"];

@@ -15,6 +15,7 @@ export const sandboxErrors = {
   database_in_use: "Another running sandbox uses the database and schema.",
   sandbox_shared: "A snapshot or a restore was refused, because other processes have joined the sandbox.",
   stale_snapshot: "The snapshot is no longer valid: an older one was restored, or a reorg removed its block.",
+  undone: "A restore of the sandbox has undone a request of the control API.",
   part_failed:
     "A function of a part of the option `parts` threw. If it threw during a restore, the restore has changed nothing else.",
   snapshot_timeout:

@@ -41,6 +41,10 @@ export class RequestGate implements Gate {
     this.#closedMs = closedMs;
   }
 
+  get undone(): AbortSignal {
+    return this.#epoch.signal;
+  }
+
   /** Runs work concurrently with other such work; waits while something runs exclusively. */
   async runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T> {
     let entry = await this.#begin(what);

@@ -79,16 +79,12 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
   try {
     await replaceNamedFile(file, content, 0o600);
   } catch (cause) {
-    const hasNoDirectory = codeOf(cause) === "ENOENT";
-    const reason = hasNoDirectory ? "its directory does not exist" : describeFileError(cause);
-    const remedy = hasNoDirectory
-      ? "Make the directory"
-      : "Free disk space or correct the permissions of its directory";
-    throw new SandboxError(
-      "snapshot_refused",
-      `${file} cannot be written: ${reason}. ${remedy}, or name another file.`,
-      { cause },
-    );
+    const code = codeOf(cause);
+    const reason = code === "ENOENT" ? "its directory does not exist" : describeFileError(cause);
+    let remedy = "Free disk space or correct the permissions of its directory, or name another file";
+    if (code === "ENOENT") remedy = "Make the directory, or name another file";
+    if (code === "EISDIR") remedy = "Name another file";
+    throw new SandboxError("snapshot_refused", `${file} cannot be written: ${reason}. ${remedy}.`, { cause });
   }
 }
 

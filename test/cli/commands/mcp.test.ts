@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -11,7 +11,7 @@ import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { cli, startInFolder } from "../program.ts";
-import { tryCli } from "../run-cli.ts";
+import { runCli, tryCli } from "../run-cli.ts";
 
 let sandbox: Sandbox;
 let folder: string;
@@ -197,9 +197,31 @@ test("documentation finds the sections that have all words, those with the words
 
 test("trace writes the trace and its snapshot file", async () => {
   const file = join(folder, "agent.trace.html");
-  expect(await call("trace", { file })).toEqual({ file, snapshot: join(folder, "agent.snapshot") });
+  const snapshot = join(folder, "agent.snapshot");
+  expect(await call("trace", { file })).toEqual({ file, snapshot, snapshot_problem: null });
   expect(existsSync(file)).toBe(true);
 });
+
+test("trace says why there is no snapshot file next to it", async () => {
+  const [file, taken] = [join(folder, "alone.trace.html"), join(folder, "alone.snapshot")];
+  await mkdir(taken);
+  const problem = `${taken} cannot be written: a directory has this name (EISDIR, ${taken}). Name another file.`;
+  expect(await call("trace", { file })).toEqual({ file, snapshot: null, snapshot_problem: problem });
+  expect(await runCli("trace", file, "--data-dir", folder)).toContain(
+    `Wrote ${file}, without a snapshot file: ${problem} To open the trace: `,
+  );
+});
+
+test.runIf(existsSync("/dev/full"))(
+  "a trace that the disk has no room for leaves no snapshot file",
+  async () => {
+    const file = join(folder, "full.trace.html");
+    // Every write to it fails with ENOSPC.
+    await symlink("/dev/full", file);
+    expect(await failure("trace", { file })).toContain("the disk is full (ENOSPC)");
+    expect((await readdir(folder)).filter((name) => name.startsWith("full"))).toEqual(["full.trace.html"]);
+  },
+);
 
 test("a trace that cannot be written leaves no snapshot file", async () => {
   const taken = join(folder, "taken");

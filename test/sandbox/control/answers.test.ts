@@ -213,6 +213,7 @@ test("the refusals that only the control API has are described with their status
     part_failed: 422,
     unhealthy: 503,
     snapshot_timeout: 503,
+    undone: 409,
     wallet_unfunded: 422,
   });
 });

@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { day } from "../../../server/http/limits.ts";
@@ -268,11 +270,106 @@ test.each([1, 2, 4, 7])(
     });
     while (sandbox.requestLog.newest().length < requests) await new Promise(setImmediate);
     await start.restore();
-    expect(await (await given).json()).toMatchObject({ code: "given_refused" });
+    expect(await (await given).json()).toMatchObject({ status: 409, code: "undone" });
     expect(await sandbox.fingerprint()).toEqual(before);
     expect(sandbox.requestLog.newest()).toEqual([]);
   },
 );
+
+test.each([1, 2])(
+  "a request that the control API sends ends with a restore after %d of its requests, and does nothing afterwards",
+  async (requests) => {
+    const start = await sandbox.snapshot();
+    await start.restore();
+    const before = await sandbox.fingerprint();
+    const { urls } = sandbox.description;
+    const path = "/v1/routing/programs/prg_demo/merchants";
+    const { address: wallet } = sandbox.wallets.stranger;
+    const answer = fetch(`${urls.control}/requests`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ method: "POST", path, idempotency_key: "left", body: { wallet } }),
+    });
+    while (sandbox.requestLog.newest().length < requests) await new Promise(setImmediate);
+    await start.restore();
+    await (await answer).text();
+    expect(await sandbox.fingerprint()).toEqual(before);
+    expect(sandbox.requestLog.newest()).toEqual([]);
+  },
+);
+
+describe("calls over the chain RPC that a restore finds in progress", () => {
+  const address = (number: number) => `0x${number.toString(16).padStart(40, "0")}` as const;
+  const setBalance = (number: number) => ({
+    jsonrpc: "2.0",
+    id: number,
+    method: "anvil_setBalance",
+    params: [address(number), "0x5"],
+  });
+  const numbers = Array.from({ length: 3_000 }, (_, index) => 0xb000 + index);
+
+  /** Restores once the first call has run, and returns the responses. */
+  async function restoreDuring(send: () => Promise<object[]>): Promise<object[]> {
+    const { client } = sandbox.chain;
+    const start = await sandbox.snapshot();
+    const before = await sandbox.fingerprint();
+    const responses = send();
+    while ((await client.getBalance({ address: address(0xb000) })) === 0n) await new Promise(setImmediate);
+    await start.restore();
+    const all = await responses;
+    expect(await sandbox.fingerprint()).toEqual(before);
+    expect(all).toContainEqual(
+      expect.objectContaining({
+        error: {
+          code: -32_603,
+          message: "Not run: the sandbox was restored before this call could begin. Send it again.",
+        },
+      }),
+    );
+    return all;
+  }
+
+  test("the rest of a batch is not run", async () => {
+    const responses = await restoreDuring(
+      async () => await ask(sandbox.description.urls.rpc, numbers.map(setBalance)),
+    );
+    expect(responses[0]).toMatchObject({ result: null });
+    expect(responses).toHaveLength(numbers.length);
+  });
+
+  test("messages that a WebSocket has sent are not run, and it is closed if it has sent more than are read at a time", async () => {
+    const socket = new WebSocket(sandbox.description.urls.rpc.replace(/^http/, "ws"));
+    await once(socket, "open");
+    await restoreDuring(async () => {
+      const responses: object[] = [];
+      for (const number of numbers) socket.send(JSON.stringify(setBalance(number)));
+      socket.addEventListener("message", ({ data }) => responses.push(JSON.parse(data)));
+      await once(socket, "close");
+      return responses;
+    });
+  });
+
+  test("the calls after a restore that the batch itself asks for are run", async () => {
+    const { rpc } = sandbox.description.urls;
+    const start = await sandbox.snapshot();
+    const [taken] = await ask(rpc, [{ jsonrpc: "2.0", id: 1, method: "evm_snapshot", params: [] }]);
+    const { result } = z.object({ result: z.string() }).parse(taken);
+    const revert = { jsonrpc: "2.0", id: 2, method: "evm_revert", params: [result] };
+    const answers = await ask(rpc, [setBalance(0xb001), revert, setBalance(0xb002)]);
+    expect(answers).toMatchObject([{ result: null }, { result: true }, { result: null }]);
+    const balances = [0xb001, 0xb002].map(
+      async (number) => await sandbox.chain.client.getBalance({ address: address(number) }),
+    );
+    expect(await Promise.all(balances)).toEqual([0n, 5n]);
+    await start.restore();
+  });
+});
+
+async function ask(url: string, calls: readonly object[]): Promise<object[]> {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(calls) });
+  return JSON.parse(await response.text());
+}
 
 test("a snapshot from before a newer restore is refused", async () => {
   const older = await sandbox.snapshot();
