@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
+import { messageOf } from "../protocol/coded-error.ts";
 import { requestLogLimits } from "../sandbox/activity/request-log.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
@@ -61,6 +62,8 @@ export interface CheckedCase {
   cause: string;
   /** The file with the trace of the run; null if none was written. */
   trace: string | null;
+  /** Why the trace of the run was not written; null if it was, or was not asked for. */
+  trace_problem: string | null;
   ms: number;
 }
 
@@ -161,10 +164,16 @@ async function conclude(
   const { n, operation, fault } = checked;
   const { verdict, cause } = judge(checked, observed, clean);
   const isWritten = traces !== undefined && verdict !== "safe" && verdict !== "not_reached";
-  const trace = isWritten ? join(traces, `${index + 1}-${operation}-${fault}.trace.html`) : null;
-  if (trace !== null)
+  const result = { n, operation, fault, verdict, cause, trace: null, trace_problem: null, ms: observed.ms };
+  if (!isWritten) return result;
+  const trace = join(traces, `${index + 1}-${operation}-${fault}.trace.html`);
+  try {
     await sandbox.trace(trace, { test: `${operation} (${n}), ${fault}: ${verdict}, ${cause}` });
-  return { n, operation, fault, verdict, cause, trace, ms: observed.ms };
+    return { ...result, trace };
+  } catch (error) {
+    // A full disk must not take the report.
+    return { ...result, trace_problem: messageOf(error) };
+  }
 }
 
 function reportOf(cases: CheckedCase[], clean: ClientReport["clean"], strict: boolean): ClientReport {

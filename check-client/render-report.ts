@@ -90,9 +90,12 @@ export function renderReport(report: ClientReport, color: boolean): string {
     const safe = group.filter(({ verdict }) => verdict === "safe").map(({ fault }) => fault);
     lines.push("", paint("bold", title));
     if (safe.length > 0) lines.push(`  ${paint("green", "safe".padEnd(16))}  ${safe.join(", ")}`);
-    for (const { verdict, fault, cause, trace } of group.filter((one) => one.verdict !== "safe")) {
+    for (const { verdict, fault, cause, trace, trace_problem } of group.filter(
+      (one) => one.verdict !== "safe",
+    )) {
       lines.push(`  ${paint(styles[verdict], verdict.padEnd(16))}  ${fault}: ${cause}`);
-      if (trace !== null) lines.push(`  ${" ".repeat(16)}  ${paint("dim", trace)}`);
+      const traced = trace ?? trace_problem;
+      if (traced !== null) lines.push(`  ${" ".repeat(16)}  ${paint("dim", traced)}`);
     }
   }
   const harmful = new Set(cases.filter(({ verdict }) => verdict !== "safe").map(({ fault }) => fault));
@@ -139,7 +142,9 @@ export function toJunit(report: ClientReport, strict: boolean): string {
       cases: cases.map((one) => ({
         group: one.operation,
         name: one.fault,
-        failure: failed.has(one) ? `${one.verdict}: ${one.cause}` : null,
+        failure: failed.has(one)
+          ? [`${one.verdict}: ${one.cause}`, one.trace ?? one.trace_problem ?? []].flat().join("\n")
+          : null,
         duration_ms: one.ms,
       })),
     })),

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -16,6 +16,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 async function checkSale(
   sell: (sandbox: Sandbox, merchant: string) => Promise<unknown>,
   only: string,
+  options: { traces?: string } = {},
 ): Promise<ClientReport> {
   return await checkClient({
     given: async ({ given }) => await given.merchant({ state: "funded" }),
@@ -24,6 +25,7 @@ async function checkSale(
       await sell(sandbox, merchant?.key ?? "");
     },
     only,
+    ...options,
   });
 }
 
@@ -47,6 +49,21 @@ async function sendOnce(
   });
   if (data === undefined) throw new Error(`it got ${response.status}`);
   return data.id;
+}
+
+/** Sends a request, and gives it up once a fault delays it. */
+async function giveUp<T>(sandbox: Sandbox, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const end = new AbortController();
+  const sent = send(end.signal);
+  let isAnswered = false;
+  const answered = () => {
+    isAnswered = true;
+  };
+  void sent.then(answered, answered);
+  while (!isAnswered && sandbox.faults.list().every(({ hits }) => hits === 0))
+    await new Promise(setImmediate);
+  end.abort();
+  return await sent;
 }
 
 /** Activates a purchase. */
@@ -149,8 +166,9 @@ describe("checkClient", () => {
   test("finds that a client asks with another key after it has given up", async () => {
     const { cases } = await checkSale(async (sandbox) => {
       const { id } = (await sandbox.given.purchase({ state: "created" })).purchase;
-      const send = async () => await activate(sandbox, id, { signal: AbortSignal.timeout(300) });
-      await send().catch(send);
+      await giveUp(sandbox, async (signal) => await activate(sandbox, id, { signal })).catch(
+        async () => await activate(sandbox, id),
+      );
     }, "activatePurchase/slow");
     expect(cases).toMatchObject([
       {
@@ -174,7 +192,9 @@ describe("checkClient", () => {
 
   test("judges a write that the client has given up when the service has ended it", async () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
-      await sendOnce(sandbox, merchant, randomUUID(), AbortSignal.timeout(300)).catch(() => {});
+      await giveUp(sandbox, async (signal) => await sendOnce(sandbox, merchant, randomUUID(), signal)).catch(
+        () => {},
+      );
     }, "createPurchase/slow");
     expect(cases).toMatchObject([{ verdict: "safe" }]);
   });
@@ -311,6 +331,19 @@ describe("checkClient", () => {
       checkClient({ run: () => Promise.reject(new Error("it failed")), traces: join(folder, "a", "b") }),
     ).rejects.toMatchObject({ code: "client_unusable" });
     expect(await readdir(folder)).toEqual(["file"]);
+  });
+
+  test("has a verdict for a case whose trace cannot be written, and says why", async () => {
+    const traces = await temporaryFolder();
+    const trace = join(traces, "1-createPurchase-answer-lost.trace.html");
+    await mkdir(trace);
+    const sell = async (sandbox: Sandbox, merchant: string) => {
+      const send = async () => await sendOnce(sandbox, merchant, randomUUID());
+      await send().catch(send);
+    };
+    const { cases } = await checkSale(sell, "createPurchase/answer-lost", { traces });
+    const problem = `The trace ${trace} cannot be written: a directory has this name (EISDIR). Name another file.`;
+    expect(cases).toMatchObject([{ verdict: "acted_twice", trace: null, trace_problem: problem }]);
   });
 
   test("exits with 125 for a command that does not exist", async () => {
