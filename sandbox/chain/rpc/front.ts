@@ -148,22 +148,31 @@ export class RpcFront {
     const gone = new AbortController();
     let underWay = 0;
     let bytes = 0;
-    let pausedIn: AbortSignal | null = null;
+    // What a restore that comes while messages are unread has undone.
+    let unreadIn: AbortSignal | null = null;
+    let isPinged = false;
     // Nothing more is read of a client that has much unanswered, or that does not read its answers.
     const regulate = () => {
       const isBusy =
         underWay >= mostUnderWay || bytes >= largestBody || client.bufferedAmount > largestBacklog;
       if (isBusy) {
-        pausedIn ??= this.#gate.undone;
+        unreadIn ??= this.#gate.undone;
         client.pause();
-      } else if (pausedIn?.aborted !== true) {
-        pausedIn = null;
-        client.resume();
-      } else if (underWay === 0) {
-        // Calls that it has sent before a restore would otherwise run after it.
-        client.terminate();
+        return;
       }
+      if (unreadIn?.aborted !== true) unreadIn = null;
+      else if (!isPinged) {
+        // The pong comes after all that the client has sent before the restore.
+        isPinged = true;
+        client.ping();
+      }
+      client.resume();
     };
+    client.on("pong", () => {
+      isPinged = false;
+      unreadIn = null;
+      regulate();
+    });
     client.pause();
     void subscriptions.opened().then(regulate);
     client.once("close", () => gone.abort());
@@ -177,8 +186,7 @@ export class RpcFront {
       void this.#answerMessage(body, client, {
         subscriptions,
         gone: gone.signal,
-        // While nothing is read, messages still come that were read before.
-        undone: pausedIn ?? this.#gate.undone,
+        undone: unreadIn ?? this.#gate.undone,
         held: this.#answers.begin(),
       })
         .catch(() => client.terminate())
