@@ -70,6 +70,13 @@ test("it contains exactly one prepared chain", async () => {
   expect(genesis.map((file) => file.split("/").at(-1)).sort()).toEqual(["genesis.json", "state.json.br"]);
 });
 
+test("the script of a page is one file, so that a browser asks for no module after another one", async () => {
+  const scripts = (await files()).filter((file) => /\/portal\/.*\.js$/.test(file));
+  expect(scripts.sort()).toEqual(
+    ["documentation", "explorer", "reference", "wallet"].map((page) => `package/dist/portal/${page}/main.js`),
+  );
+});
+
 test("publint finds nothing in it", async () => {
   const { buffer } = new Uint8Array(await readFile(tarball));
   expect((await publint({ pack: { tarball: buffer } })).messages).toEqual([]);
