@@ -31,7 +31,7 @@ export function howToRun(command: string, ...flags: string[]): string {
   return flags.length === 0 ? script : [script, "--", ...flags].join(" ");
 }
 
-/** Returns the package as npx was told to fetch it for a single command, such as `file:routing-sandbox.tgz`; null for an installed package. */
+/** Returns the package that npx has fetched for a single command, as it was named: `file:routing-sandbox.tgz`; null for an installed package. */
 function nameForNpx(): string | null {
   const project = join(packageRoot(), "../../..", "package.json");
   if (!existsSync(project)) return null;
