@@ -23,9 +23,7 @@ rmSync(dist, { recursive: true, force: true });
 // Comments are for readers of declarations; programs run without them.
 compile("--project", join("scripts", "tsconfig.build.json"), "--emitDeclarationOnly");
 await bundlePrograms();
-// The code of the pages: a package serves it as JavaScript, also on a Node that runs TypeScript.
-const forBrowsers = ["--noEmit", "false", "--declaration", "false", "--rootDir", ".", "--outDir", "dist"];
-compile("--project", "portal", ...forBrowsers, "--removeComments");
+await bundlePages();
 
 // The compiler rewrites the extensions of imports in programs but not in declarations, where an import without names says nothing.
 for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts"))) {
@@ -121,6 +119,33 @@ function mapOfLines({ file, mappings, sources }: SourceMap) {
       .map(([, source = 0, line = 0]): [number, number, number, number] => [0, source, line, 0]),
   );
   return { version: 3, file, sources, names: [], mappings: encode(lines) };
+}
+
+/** Writes the script of each page as one file with what it imports: a browser asks for no module after another one. */
+async function bundlePages(): Promise<void> {
+  for (const page of ["documentation", "explorer", "reference", "wallet"]) {
+    const main = join("portal", page, "main");
+    const litHtml = join(root, "node_modules", "lit-html");
+    const bundle = await rolldown({
+      cwd: root,
+      input: `${main}.ts`,
+      platform: "browser",
+      plugins: [
+        {
+          name: "the packages that pages name as they are served",
+          resolveId: {
+            filter: { id: /\/vendor\/lit-html\// },
+            handler: (id) => id.replace(/^.*\/vendor\/lit-html/, litHtml),
+          },
+        },
+      ],
+    });
+    await bundle.write({
+      file: join(dist, `${main}.js`),
+      comments: { legal: true, jsdoc: false, annotation: false },
+    });
+    await bundle.close();
+  }
 }
 
 function artifactsIn(folder: string): string[] {

@@ -4,13 +4,16 @@ export interface Token {
   decimals: number;
 }
 
+/** Between a number and its unit: no line breaks there. */
+export const noBreak = "\u00a0";
+
 /**
  * An amount in base units as people read it, with two decimals or as many as it needs.
  *
  * @example formatAmount("1025000000", { symbol: "USDC", decimals: 6 }) // "1,025.00 USDC"
  */
 export function formatAmount(baseUnits: string, { decimals, symbol }: Token): string {
-  return `${formatUnits(baseUnits, decimals, 2)} ${symbol}`;
+  return `${formatUnits(baseUnits, decimals, 2)}${noBreak}${symbol}`;
 }
 
 /**

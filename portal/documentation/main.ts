@@ -27,7 +27,11 @@ const current = document.querySelector<HTMLElement>(".menu [aria-current]");
 const menu = element(".menu", HTMLElement);
 if (current !== null) menu.scrollTop = current.offsetTop - menu.offsetTop - menu.clientHeight / 2;
 
-element("#search", HTMLFormElement).addEventListener("submit", (event) => event.preventDefault());
+element("#search", HTMLFormElement).addEventListener("submit", async (event) => {
+  event.preventDefault();
+  await search();
+  found.querySelector("a")?.click();
+});
 field.addEventListener("input", () => void search());
 field.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;

@@ -1,4 +1,4 @@
-import { formatUnits, type Token } from "../amounts/format-amount.ts";
+import { formatUnits, noBreak, type Token } from "../amounts/format-amount.ts";
 
 /** The facts of the sandbox that formats need. */
 export interface Measure extends Token {
@@ -18,7 +18,7 @@ export function formatWei(wei: string): string {
   const text = formatUnits(wei, 18, 0);
   const [whole = "0", fraction = ""] = text.split(".");
   const shown = fraction.replace(/^(0*\d{0,4}).*$/, "$1").replace(/0+$/, "");
-  return `${whole}${shown && `.${shown}`} ETH`;
+  return `${whole}${shown && `.${shown}`}${noBreak}ETH`;
 }
 
 /** Returns a share of a whole in percent, from 0 to 100. */

@@ -57,7 +57,6 @@ export function frame(
           aria-label="Find an id, hash, address or block"
           placeholder=${recorded === null ? "Id, hash, command" : "Id, hash, address"}
           autocomplete="off"
-          required
         />
         <button type="submit" class="small">Find</button>
       </form>
@@ -67,10 +66,10 @@ export function frame(
 /** Scrolls the tabs, which are one row on a phone, to the current one if it is not visible. */
 export function showCurrentTab(): void {
   const tab = document.querySelector<HTMLElement>(".menu [aria-current]");
-  const row = tab?.closest(".menu");
+  const row = tab?.closest("nav");
   if (!tab || !row) return;
-  const { left, right } = tab.getBoundingClientRect();
-  if (left < 0 || right > innerWidth) row.scrollLeft = tab.offsetLeft - 48;
+  const [{ left, right }, shown] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (left < shown.left || right > shown.right) row.scrollLeft += left - shown.left - 48;
 }
 
 /** Transactions and findings are not entries of the menu. */
@@ -96,5 +95,6 @@ function go(event: SubmitEvent): void {
   event.preventDefault();
   if (!(event.currentTarget instanceof HTMLFormElement)) return;
   const wanted = String(new FormData(event.currentTarget).get("q")).trim();
-  if (wanted !== "") location.hash = hrefTo("search", "", { q: wanted });
+  if (wanted === "") event.currentTarget.querySelector("input")?.focus();
+  else location.hash = hrefTo("search", "", { q: wanted });
 }

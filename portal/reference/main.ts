@@ -1,10 +1,15 @@
-/** Names of controls that Swagger UI leaves without one, by selector. */
+/** Names of controls and landmarks that Swagger UI leaves without one, by selector. */
 const names = {
+  ".information-container > section": "Introduction",
+  "section.schemes": "Server and access",
   "#servers": "Server",
   ".examples-select-element": "Example",
   "select.content-type": "Media type",
   "textarea.body-param__text": "Request body",
 } as const;
+
+/** The levels of headings: those of Swagger UI skip one below the title. */
+const levels = { "h3, .models > h4": "2", h4: "3", h5: "4" } as const;
 
 /** Gives screen readers and the keyboard what Swagger UI leaves out, now and whenever it draws something new. */
 function nameControls(place: Element): void {
@@ -12,12 +17,27 @@ function nameControls(place: Element): void {
     for (const [selector, name] of Object.entries(names))
       for (const control of place.querySelectorAll(`${selector}:not([aria-label])`))
         control.setAttribute("aria-label", name);
+    for (const [selector, level] of Object.entries(levels))
+      for (const heading of place.querySelectorAll(`:is(${selector}):not([aria-level])`))
+        heading.setAttribute("aria-level", level);
     for (const scrollable of place.querySelectorAll("pre.microlight:not([tabindex])"))
       scrollable.setAttribute("tabindex", "0");
   };
   new MutationObserver(nameAll).observe(place, { childList: true, subtree: true });
   nameAll();
 }
+
+/** A part of Swagger UI that is drawn in another way. */
+type Plugin = (system: {
+  React: { createElement: (tag: string, props: null, child: string) => unknown };
+}) => {
+  components: { [name: string]: (props: { text: string }) => unknown };
+};
+
+/** The path of an operation is text: Swagger UI makes it a link inside the button that opens the operation. */
+const withoutNestedLinks: Plugin = ({ React }) => ({
+  components: { DeepLink: ({ text }) => React.createElement("span", null, text) },
+});
 
 interface ReferenceOptions {
   domNode: Element;
@@ -28,6 +48,7 @@ interface ReferenceOptions {
   defaultModelsExpandDepth: number;
   displayRequestDuration: boolean;
   syntaxHighlight: { activated: boolean };
+  plugins: readonly Plugin[];
 }
 
 declare global {
@@ -63,6 +84,7 @@ try {
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     syntaxHighlight: { activated: false },
+    plugins: [withoutNestedLinks],
   });
 } catch (error) {
   place.textContent = `The description cannot be shown: ${error instanceof Error ? error.message : error}. Is the sandbox running?`;

@@ -57,7 +57,7 @@ function viewRequest(kept: KeptRequest, account: string, deployment: Deployment)
     duration_ms: round(kept.durationMs),
     operation,
     caller,
-    from: account === "anyone" ? (isOfPage(kept) ? "page" : "anyone") : nameClient(account),
+    from: account === "anyone" ? (isOfPage(kept) ? "page" : "anyone") : nameClient(account, kept.isDirect),
     idempotency_key: idempotency_key === null ? null : redact(idempotency_key),
     replayed,
     status,
@@ -75,8 +75,9 @@ function isOfPage(kept: KeptRequest): boolean {
 }
 
 /** Names the client that an account belongs to; no option can name an account with a slash. */
-function nameClient(account: string): RequestView["from"] {
+function nameClient(account: string, isDirect: boolean): RequestView["from"] {
   const [client = "", program] = account.split("/");
+  if (client === "given" && program !== undefined && isDirect) return "sandbox";
   return (program === undefined ? undefined : ownClients.get(client)) ?? "backend";
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { EIP1193RequestFn } from "viem";
 import type { AnsweredRequest } from "../../server/services.ts";
+import { directUserAgent } from "../given/actors/program-api.ts";
 import type { Part } from "../lib/part.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 
@@ -27,6 +28,8 @@ export interface OpenRequest {
   path: string;
   /** Whether a page of the API's own host sent it, by the browser's word. */
   isOfPage: boolean;
+  /** Whether a function of the sandbox sent it that uses the account of given states, but is none of them. */
+  isDirect: boolean;
   /** In milliseconds since the start of the process. */
   startedAt: number;
   calls: KeptCall[];
@@ -104,6 +107,7 @@ export class RequestLog implements Part<null> {
     const open = this.#current.getStore() ?? {
       ...request,
       isOfPage: false,
+      isDirect: false,
       startedAt: now,
       calls: [],
       moreCalls: 0,
@@ -113,12 +117,13 @@ export class RequestLog implements Part<null> {
     const body = bytes?.toString() ?? null;
     const answer = sent?.toString() ?? null;
     this.#count += 1;
-    const { isOfPage, startedAt, calls, moreCalls, givenUpAt } = open;
+    const { isOfPage, isDirect, startedAt, calls, moreCalls, givenUpAt } = open;
     const size = sizeOf(body, answer, calls);
     const durationMs = now - startedAt;
     this.#kept.push({
       ...request,
       isOfPage,
+      isDirect,
       startedAt,
       calls,
       moreCalls,
@@ -170,10 +175,12 @@ export class RequestLog implements Part<null> {
 
 function openRequest({ method = "", url = "", headers }: IncomingMessage): OpenRequest {
   const isOfPage = headers["sec-fetch-site"] === "same-origin";
+  const isDirect = headers["user-agent"] === directUserAgent;
   return {
     method,
     path: url,
     isOfPage,
+    isDirect,
     startedAt: performance.now(),
     calls: [],
     moreCalls: 0,

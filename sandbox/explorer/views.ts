@@ -339,9 +339,9 @@ const requestSchema = z.object({
     description: "The id of the API operation, such as `createPurchase`; null for a path that has none.",
   }),
   caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
-  from: z.enum(["backend", "sandbox.client", "given", "demo", "page", "anyone"]).meta({
+  from: z.enum(["backend", "sandbox.client", "sandbox", "given", "demo", "page", "anyone"]).meta({
     description:
-      "`page`: a wallet route, or a request of a page without a credential. `anyone`: another request without a valid credential.",
+      "`sandbox`: another function of the sandbox, such as `reviewer.decide()`. `page`: a wallet route, or a request of a page without a credential. `anyone`: another request without a valid credential.",
   }),
   idempotency_key: text.nullable(),
   replayed: z.boolean(),

@@ -93,21 +93,19 @@ export class Given {
   readonly #sources: GivenSources;
   readonly #means: GivenMeans;
   readonly #actors: GivenActors;
+  /** The reviewer that uses the same account. */
+  readonly reviewer: Reviewer;
+  /** The deliveries of events. */
+  readonly deliveries: Deliveries;
 
   constructor(sources: GivenSources, means: GivenMeans) {
     this.#sources = sources;
     this.#means = means;
     this.#actors = actorsOf(sources, means);
-  }
-
-  /** The reviewer that uses the same client. */
-  get reviewer(): Reviewer {
-    return this.#actors.reviewer;
-  }
-
-  /** The deliveries of events. */
-  get deliveries(): Deliveries {
-    return this.#actors.deliveries;
+    const { description, services, deliveryTurns: turns } = sources;
+    const api = openApis(sources, means, true);
+    this.reviewer = new Reviewer(description, means.clock, api);
+    this.deliveries = new Deliveries({ programs: programsOf(description), api, services, turns });
   }
 
   /** Returns given states that use other means, such as those of a lease. @internal */
@@ -200,35 +198,52 @@ export class Given {
   }
 }
 
-function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal }: GivenMeans): GivenActors {
-  const { description, services, access, merchants, deliveryTurns } = sources;
-  const { urls, accounts } = description;
-  const programs = [...new Set(accounts.map(({ program }) => program))];
+function programsOf({ accounts }: SandboxDescription): string[] {
+  return [...new Set(accounts.map(({ program }) => program))];
+}
+
+/**
+ * Returns the API operations of each program.
+ *
+ * @param isDirect - whether the requests are for another function than one of given states.
+ */
+function openApis(
+  { description, services, access }: GivenSources,
+  { chain, guard, signal }: GivenMeans,
+  isDirect: boolean,
+): GivenActors["api"] {
+  const programs = programsOf(description);
   const apis = new Map<string, ProgramApi>();
-  const api = (program: string) => {
+  return (program) => {
     const known = apis.get(program);
     if (known !== undefined) return known;
     if (!programs.includes(program))
       throw invalidOption("program", program, "is not a program of this sandbox", `Use ${orList(programs)}.`);
     const { confirmations } = services.settings;
     const { untilAnswered, retrying } = openProgramApi(program, {
-      url: urls.api,
+      url: description.urls.api,
       access,
       confirmations,
       chain,
       signal,
+      isDirect,
     });
     const made = { untilAnswered: guard(untilAnswered), retrying: guard(retrying) };
     apis.set(program, made);
     return made;
   };
+}
+
+function actorsOf(sources: GivenSources, means: GivenMeans): GivenActors {
+  const { description, services, merchants } = sources;
+  const { wallets, clock, chain } = means;
+  const api = openApis(sources, means, false);
   return {
-    firstProgram: programs[0] ?? "",
+    firstProgram: programsOf(description)[0] ?? "",
     wallets,
     clock,
     chain,
     reviewer: new Reviewer(description, clock, api),
-    deliveries: new Deliveries({ programs, api, services, turns: deliveryTurns }),
     merchants,
     api,
     async holdCollection(program, businessKey) {
@@ -239,7 +254,7 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal 
       });
       // Over HTTP, so that a recording has it. The operation stays without a nonce, so no new block takes it on.
       const fault = { layer: "relayer", point: "nonce", action: "hold", match: { operation_id } };
-      const answer = await askControl(urls.control, "POST", "/faults", fault);
+      const answer = await askControl(description.urls.control, "POST", "/faults", fault);
       if (!answer.ok) throw new Error(`The control API responded with ${answer.status} to POST /faults.`);
     },
   };

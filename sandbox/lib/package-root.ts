@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,9 +24,17 @@ export function howToRepair(): string {
 export function howToRun(command: string, ...flags: string[]): string {
   // Yarn's Plug'n'Play has no node_modules, which npx looks in.
   const runner = process.versions["pnp"] === undefined ? "npx" : "yarn";
-  if (!inCheckout()) return [runner, "routing-sandbox", command, ...flags].join(" ");
+  if (!inCheckout()) return [runner, nameForNpx() ?? "routing-sandbox", command, ...flags].join(" ");
   if (command !== "start" && command !== "demo")
     return ["npm run -s sandbox --", command, ...flags].join(" ");
   const script = command === "start" ? "npm start" : "npm run demo";
   return flags.length === 0 ? script : [script, "--", ...flags].join(" ");
+}
+
+/** Returns the package that npx has fetched for a single command, as it was named: `file:routing-sandbox.tgz`; null for an installed package. */
+function nameForNpx(): string | null {
+  const project = join(packageRoot(), "../../..", "package.json");
+  if (!existsSync(project)) return null;
+  const { _npx }: { _npx?: { packages: string[] } } = JSON.parse(readFileSync(project, "utf8"));
+  return _npx?.packages[0] ?? null;
 }

@@ -1,14 +1,19 @@
 /**
  * The first view of the explorer's pages in Chromium, with 1,000 purchases of which 200 are on chain: from the navigation to the frame that
- * shows what was read, each in a new browser context without a cache.
+ * shows what was read, each in a new browser context without a cache. The pages are those of the package, which `npm run build` writes.
  */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { maxUint256 } from "viem";
-import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import type * as TestKit from "../../testkit/index.ts";
 import { launchChromium } from "../launch-chromium.ts";
 import type { Benchmark } from "./benchmark.ts";
 
 const [created, paid] = [800, 200];
 
+execFileSync(process.execPath, [join(packageRoot(), "scripts", "build.ts")], { stdio: ["ignore", 2, 2] });
+const { createSandbox }: typeof TestKit = await import(join(packageRoot(), "dist", "testkit", "index.js"));
 const opened = new AsyncDisposableStack();
 const { browser } = opened.use(await launchChromium());
 const sandbox = opened.use(await createSandbox({ seed: "bench", gasBudgetWei: maxUint256 }));

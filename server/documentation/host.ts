@@ -202,7 +202,7 @@ function renderPages(
 function readPicture(path: string): Answer | null {
   const file = isPicture(path) ? findShippedFile(path) : null;
   if (file === null) return null;
-  const type = path.endsWith(".svg") ? "image/svg+xml; charset=utf-8" : "image/png";
+  const type = path.endsWith(".svg") ? "image/svg+xml; charset=utf-8" : "image/webp";
   return { status: 200, body: readFileSync(file), headers: { ...assetHeaders, "Content-Type": type } };
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -121,6 +121,15 @@ describe("the command line", () => {
     }
     expect(sandbox.exitCode).toBe(0);
     await expect(access(join(cwd, ".sandbox", "sandbox.json"))).rejects.toThrow("ENOENT");
+  });
+
+  test("names its file in commands to run next when npx has fetched it for a single command", async () => {
+    const { env } = project;
+    const folder = join(project.folder, "..", "empty");
+    await mkdir(folder);
+    const file = `file:${inject("tarball")}`;
+    const ran = run("npx", ["--yes", file, "status"], { cwd: folder, env });
+    await expect(ran).rejects.toThrow(`Start one with npx ${file} start, or`);
   });
 
   test("runs the demo on a fresh sandbox", async () => {

@@ -18,7 +18,6 @@ test("the package contains the programs and the documents, and nothing else", as
   const top = new Set((await files()).map((file) => file.replace(/^package\/((?:dist\/)?[^/]+).*$/, "$1")));
   expect([...top].sort()).toEqual([
     "AGENTS.md",
-    "ARCHITECTURE.md",
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
@@ -62,12 +61,20 @@ test("the package contains the programs and the documents, and nothing else", as
       "mocks/MockWallet",
     ].map((name) => `package/contracts/${name}.sol`),
   );
-  expect((await stat(tarball)).size).toBeLessThan(1_200_000);
+  // 150 KB of them are the pictures of the documents.
+  expect((await stat(tarball)).size).toBeLessThan(1_320_000);
 });
 
 test("it contains exactly one prepared chain", async () => {
   const genesis = (await files()).filter((file) => file.includes("/.genesis/"));
   expect(genesis.map((file) => file.split("/").at(-1)).sort()).toEqual(["genesis.json", "state.json.br"]);
+});
+
+test("the script of a page is one file, so that a browser asks for no module after another one", async () => {
+  const scripts = (await files()).filter((file) => /\/portal\/.*\.js$/.test(file));
+  expect(scripts.sort()).toEqual(
+    ["documentation", "explorer", "reference", "wallet"].map((page) => `package/dist/portal/${page}/main.js`),
+  );
 });
 
 test("publint finds nothing in it", async () => {

@@ -23,7 +23,7 @@ export const merchantsView = defineView<ViewPage<MerchantView>>({
       row: (merchant) => merchantRow(merchant, data.length === 1, measure),
       empty: {
         sentence: "There are no merchants yet.",
-        more: "Create one over the API, or run: npx routing-sandbox demo",
+        more: 'Create one over the API, or enter "given merchant" in the search.',
         unmatched: "No merchant matches.",
       },
     })}

@@ -50,7 +50,7 @@ export const overviewView = defineView<Glance>({
           purchases.data.length === 0
             ? empty(
                 "There are no purchases yet.",
-                "Create one over the API, or run: npx routing-sandbox demo",
+                'Create one over the API, or enter "given paid" in the search.',
               )
             : html`${legend()} ${purchaseList(purchases.data.slice(0, few), measure)}`
         }

@@ -1,7 +1,6 @@
 import type { Hex } from "viem";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
-import type { Deliveries } from "../../receiver/deliver-undelivered.ts";
 import type { TestWallets } from "../../wallets/open-wallets.ts";
 import type { MerchantReads } from "./merchant-reads.ts";
 import type { ProgramApi } from "./program-api.ts";
@@ -14,7 +13,6 @@ export interface GivenActors {
   clock: Pick<SandboxClock, "now" | "travelTo">;
   chain: Pick<ChainNode, "client" | "isOwn" | "terms" | "deployment">;
   reviewer: Reviewer;
-  deliveries: Deliveries;
   merchants: MerchantReads;
   api: (program: string) => ProgramApi;
   /** Has the relayer hold the collection under a decision once. */

@@ -1,6 +1,11 @@
 import { mineBlocks } from "../../chain/clock/mining.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
-import { createApiClient, type LifecycleWrites, type RetryingClient } from "../../client/api-client.ts";
+import {
+  createApiClient,
+  type LifecycleWrites,
+  type RetryingClient,
+  type SendRequest,
+} from "../../client/api-client.ts";
 import { lifecycleWrites } from "../../client/lifecycle-writes.ts";
 import {
   mostRequests,
@@ -18,6 +23,9 @@ export interface ProgramApi {
   retrying: RetryingClient;
 }
 
+/** The User-Agent of requests that a test causes by a function of the sandbox, and not by a given state. */
+export const directUserAgent = "routing-sandbox";
+
 /** Opens the API operations of a program. */
 export function openProgramApi(
   program: string,
@@ -27,9 +35,11 @@ export function openProgramApi(
     confirmations: number;
     chain: Pick<ChainNode, "client" | "isOwn">;
     signal: AbortSignal;
+    /** Whether the requests are for another function than one of given states. */
+    isDirect: boolean;
   },
 ): ProgramApi {
-  const { url, access, confirmations, chain, signal } = api;
+  const { url, access, confirmations, chain, signal, isDirect } = api;
   const policy: RetryPolicy = {
     // Each request can wait for one confirmation.
     mostRequests: confirmations + mostRequests,
@@ -43,7 +53,11 @@ export function openProgramApi(
   // A credential is requested as often as what needs it.
   const issue = retryingFetch(policy, access.send);
   const nextKey = async () => await access.nextKey(program, issue);
-  const send = access.authorizedFetch(program, issue);
+  const authorized = access.authorizedFetch(program, issue);
+  const send: SendRequest = async (request) => {
+    if (isDirect) request.headers.set("User-Agent", directUserAgent);
+    return await authorized(request);
+  };
   const open = (fetch: typeof send) => {
     const client = createApiClient(url, undefined, { ...policy, fetch, nextKey });
     client.use(access.keys.middleware);

@@ -93,7 +93,7 @@ function resolveLink(href: string, from: string, served: ReadonlySet<string>): s
 
 /** Returns whether a path is that of a picture of the documents. */
 export function isPicture(path: string): boolean {
-  return /^\/docs\/[a-z0-9/-]+\.(?:png|svg)$/.test(path);
+  return /^\/docs\/[a-z0-9/-]+\.(?:webp|svg)$/.test(path);
 }
 
 function navigation(groups: readonly DocumentGroup[], apiUrl: string, current: string): string {
@@ -198,7 +198,7 @@ const groups: readonly (readonly [
   [
     "Run it",
     [
-      ["/README.md", "routing-sandbox"],
+      ["/README.md", "README"],
       ["/docs/cli.md", "Command line"],
       ["/docs/store.md", "Data and PostgreSQL"],
       ["/docs/public-network.md", "Public networks"],
@@ -220,7 +220,6 @@ const groups: readonly (readonly [
   [
     "Inside",
     [
-      ["/ARCHITECTURE.md", "Architecture"],
       ["/docs/relayer.md", "Relayer"],
       ["/docs/dependencies.md", "Dependencies"],
     ],

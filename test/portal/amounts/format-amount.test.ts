@@ -7,8 +7,8 @@ test.each([
   ["2500000", "2.50 USDC"],
   ["1025000000", "1,025.00 USDC"],
   ["-1500000", "-1.50 USDC"],
-])("%s base units are %s", (baseUnits, text) => {
-  expect(formatAmount(baseUnits, { symbol: "USDC", decimals: 6 })).toBe(text);
+])("%s base units are %s, on one line", (baseUnits, text) => {
+  expect(formatAmount(baseUnits, { symbol: "USDC", decimals: 6 })).toBe(text.replace(" ", "\u00a0"));
 });
 
 test("a number has at least the requested decimals, and a count has none", () => {

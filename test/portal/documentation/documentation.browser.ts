@@ -28,6 +28,27 @@ test("a search finds a section of any document and leads to it", async () => {
   expect(await page.getByRole("heading", { name: "Contracts", level: 1 }).isVisible()).toBe(true);
 });
 
+test("Enter in the search opens the first result", async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/`);
+  await page.getByRole("searchbox").fill("nonces");
+  const first = page.getByRole("region", { name: "Search results" }).getByRole("link").first();
+  const address = await first.getAttribute("href");
+  await page.getByRole("searchbox").press("Enter");
+  await page.waitForURL(`${docs}${address}`);
+  expect(await page.getByRole("searchbox").inputValue()).toBe("");
+});
+
+test("the search ends where the text of a page does", async () => {
+  const page = await browser.open({ viewport: { width: 1280, height: 800 } });
+  await page.goto(`${docs}/docs/pages.md`);
+  const ends = ["#search input", "article"].map(async (selector) => {
+    const { x, width } = (await page.locator(selector).boundingBox()) ?? { x: 0, width: 0 };
+    return Math.round(x + width);
+  });
+  expect(new Set(await Promise.all(ends)).size).toBe(1);
+});
+
 test("a result of a search is a sentence, in which the words of the search are marked", async () => {
   const page = await browser.open();
   await page.goto(`${docs}/`);

@@ -33,6 +33,19 @@ test("the entries of the menu stay where they are when another one is chosen", a
   }
 });
 
+test("on a phone the search is a button next to the tabs, which opens its field", async () => {
+  const page = await kit.open("", { viewport: { width: 390, height: 844 } });
+  const find = page.getByRole("button", { name: "Find", exact: true });
+  await find.click();
+  const field = page.getByRole("searchbox", { name: "Find an id, hash, address or block" });
+  expect(((await field.boundingBox()) ?? { width: 0 }).width).toBeGreaterThan(100);
+  expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+  await field.fill("given paid");
+  await find.click();
+  await page.waitForURL(/#\/search\?q=given/);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
 test("an element that the keyboard goes back to is not hidden below the menu", async () => {
   for (const width of [1280, 800]) {
     const page = await kit.open("#/blocks", { viewport: { width, height: 800 } });
@@ -86,7 +99,7 @@ test("a call has its amounts in tokens, says what it does not have, and is found
   expect(error).toBeDefined();
   const page = await kit.open(`#/transactions/0x${transaction_hash.slice(2).toUpperCase()}`);
   const amount = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "amount" }) });
-  expect(await amount.getByRole("cell").allInnerTexts()).toEqual(["25.00 USDC", "none"]);
+  expect(await amount.getByRole("cell").allInnerTexts()).toEqual(["25.00\u00a0USDC", "none"]);
   const cause = "It calls approve on the token contract; pay on the registrar contract was expected.";
   expect(await page.getByText(cause).count()).toBe(1);
   await amount.getByText("25.00 USDC").click();

@@ -117,7 +117,7 @@ test("a failure leads to the entries that caused it; what prepared the test is f
   expect(await entry.getByText("did not emit exactly the expected logs").count()).toBe(0);
   expect(await entry.locator(".facts .name").allTextContents()).toEqual(["buyer", "the registrar contract"]);
   await entry.getByText("State changes (2)").click();
-  await entry.getByText(/^-0\.\d+ ETH$/).waitFor();
+  await entry.getByText(/^-0\.\d+\sETH$/).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
   expect(await page.getByLabel("Command").textContent()).toBe(

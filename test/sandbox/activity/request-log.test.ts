@@ -75,6 +75,18 @@ describe("the request log", () => {
     expect(from("issueAccess")).toEqual(["backend", "sandbox.client", "given"]);
   });
 
+  test("says of a function of the sandbox that a test calls itself that it is no given state", async () => {
+    const { purchase, claim } = await sandbox.given.purchase({ state: "claimed" });
+    await sandbox.reviewer.decide(purchase, claim, { award: claim.requested_amount });
+    await sandbox.deliverAll();
+    await sandbox.given.purchase({ state: "approved" });
+    const { data } = await read("?limit=200");
+    const from = (operation: string) =>
+      data.filter((request) => request.operation === operation).map((request) => request.from);
+    expect(from("recordDecision")).toEqual(["given", "sandbox"]);
+    expect(new Set(from("deliverNotification"))).toEqual(new Set(["sandbox"]));
+  });
+
   test("never shows a credential or an account key", async () => {
     const [account] = sandbox.description.accounts;
     const response = await fetch(`${sandbox.description.urls.api}/v1/routing/access?key=${account?.key}`, {

@@ -30,7 +30,7 @@ function addressesOf(html: string): string[] {
 test("every document is listed on every page, and is a page to a browser and Markdown to a program", async () => {
   const files = (await readdir(join(packageRoot(), "docs"))).filter((name) => name.endsWith(".md"));
   expect(files.length).toBeGreaterThan(10);
-  const paths = [...files.map((name) => `/docs/${name}`), "/README.md", "/ARCHITECTURE.md", "/CHANGELOG.md"];
+  const paths = [...files.map((name) => `/docs/${name}`), "/README.md", "/CHANGELOG.md"];
   const home = await read("/", browser);
   for (const path of [...paths, "/portal/docs.md"]) {
     expect(home.text, path).toContain(`href="${path}"`);

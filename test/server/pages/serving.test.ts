@@ -91,7 +91,7 @@ describe("an asset", () => {
     const text = await (await fetch(`${assets}/amounts/format-amount.ts`)).text();
     expect(source).toContain("export interface Token");
     const module = await import(`data:text/javascript,${encodeURIComponent(text)}`);
-    expect(module.formatAmount("1025000000", { symbol: "USDC", decimals: 6 })).toBe("1,025.00 USDC");
+    expect(module.formatAmount("1025000000", { symbol: "USDC", decimals: 6 })).toBe("1,025.00\u00a0USDC");
   });
 
   test.each([

@@ -38,7 +38,7 @@ export const purchasesView = defineView<PurchaseViews>({
       data.length === 0
         ? emptyList("purchases", query, {
             sentence: "There are no purchases yet.",
-            more: "Create one over the API, or run: npx routing-sandbox demo",
+            more: 'Create one over the API, or enter "given paid" in the search.',
             unmatched:
               next_cursor === null
                 ? "No purchase matches."
