@@ -44,7 +44,7 @@ const sendRequest = defineControl({
     "The credential belongs to an account of its own, so that no credential of your backend is revoked. A refusal of the routing API is a response: see its `status` and `body`.",
   page: { target: "api.md", words: "API behavior" },
   body: requestBody,
-  example: { method: "GET", path: "/v1/routing/programs/prg_demo/merchants" },
+  example: { method: "GET", path: "/v1/routing/programs/prg_demo" },
   success: { status: 200, description: "The response of the routing API.", schema: responseSchema },
   errors: ["undone"],
   // A recording notes the request that it sends.

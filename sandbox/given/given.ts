@@ -191,7 +191,7 @@ export class Given {
       if (mining !== null && !mining.automine && !mining.interval)
         throw new SandboxError(
           "given_refused",
-          "Mining is stopped, so no transaction of a given state would be mined. Start it with routing-sandbox mine --every transaction.",
+          'Mining is stopped, so no transaction of a given state would be mined. Start it: routing-sandbox mine --every transaction, or {"every":"transaction"} to POST /mining.',
         );
       return await work();
     });
