@@ -146,7 +146,7 @@ async function repeatCommand(
   let first: RecordedRun | undefined;
   for (let number = 1; number <= repeat; number += 1) {
     if (number > 1)
-      await start.restore().catch((error: unknown) => {
+      await start.reset().catch((error: unknown) => {
         throw error instanceof SandboxError && error.code === "snapshot_timeout"
           ? new Error(
               `Run ${number - 1} has left a request in progress. Have the command wait for its responses.`,

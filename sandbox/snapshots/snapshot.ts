@@ -35,6 +35,13 @@ export interface Snapshot {
    * await before.restore();
    */
   restore(): Promise<void>;
+  /**
+   * Restores this state for another test, lease or run: requests that were sent before get a 503, where a restore has some of them run in the restored
+   * state.
+   *
+   * @internal
+   */
+  reset(): Promise<void>;
 }
 
 /** A snapshot that tells whether it can still be restored. */
@@ -103,6 +110,7 @@ export class Snapshots {
     return {
       isStale: () => !this.#valid.has(state),
       restore: async () => await this.#restore(state, { keeps: true }),
+      reset: async () => await this.#restore(state, { keeps: true, isReset: true }),
     };
   }
 
@@ -157,7 +165,10 @@ export class Snapshots {
   }
 
   /** @param keeps - whether the state can be restored again. */
-  async #restore(state: SnapshotState, { keeps }: { keeps: boolean }): Promise<void> {
+  async #restore(
+    state: SnapshotState,
+    { keeps, isReset = false }: { keeps: boolean; isReset?: boolean },
+  ): Promise<void> {
     const { gate, chain, relayer, parts, endCalls, runAsOnlyProcess, restored } = this.#sources;
     const restore = async () => {
       if (!this.#valid.has(state))
@@ -184,7 +195,7 @@ export class Snapshots {
       });
       await this.#revert(state);
       relayer.restoreTrail(state.seenHeads);
-      gate.undo();
+      gate.undo(isReset);
       const [snapshotId] = await Promise.all([
         keeps ? client.snapshot() : null,
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: state.baseFee }),
@@ -200,6 +211,7 @@ export class Snapshots {
       else state.snapshotId = snapshotId;
       for (const other of this.#valid) if (other.number > state.number) this.#valid.delete(other);
     };
+    if (isReset) await gate.allArrive();
     await endCalls();
     await gate.runExclusive(async () => await runAsOnlyProcess(restore));
     const { number, hash, timestamp } = state.block;

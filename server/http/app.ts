@@ -9,6 +9,7 @@ import { type Answer, problemAnswer } from "./answers/answer.ts";
 import { dropConnection, sendAnswer } from "./answers/send.ts";
 import { describeError, toProblem } from "./answers/to-problem.ts";
 import { AnswerLostError } from "./faults/apply-api-fault.ts";
+import { EndedError } from "./gate.ts";
 import type { Operation } from "./operation.ts";
 import { answerRequests } from "./pipeline.ts";
 import { redact } from "./redact.ts";
@@ -101,9 +102,10 @@ function answerError(error: unknown, request: Request, response: Response, servi
     noteRequest(request, response, outcome, services);
     return;
   }
-  const problem = toProblem(error);
+  const isEnded = error instanceof EndedError;
+  const problem = isEnded ? new Problem("service_closing", ended) : toProblem(error);
   const requestId = String(response.locals["requestId"]);
-  if (problem.status >= 500)
+  if (problem.status >= 500 && !isEnded)
     services.log.error({ request_id: requestId, causes: describeError(error) }, problem.code);
   if (response.headersSent) {
     response.destroy();
@@ -111,8 +113,12 @@ function answerError(error: unknown, request: Request, response: Response, servi
   }
   const { docs } = services.settings.urls;
   const answer = problemAnswer(problem, { docsUrl: docs, instance: request.path, requestId });
-  finish(request, response, answer, services, problem.code);
+  // The next test must not find it among its requests.
+  if (isEnded) sendAnswer(request, response, answer, services);
+  else finish(request, response, answer, services, problem.code);
 }
+
+const ended = "The sandbox was reset for another test, lease or run before this request could run.";
 
 /** Sends an answer, and notes what was asked, by whom, and how it ended. */
 function finish(

@@ -14,8 +14,19 @@ export interface GateTurn {
 export interface Gate {
   /** Aborts with the next restore: what changes something and has not run by then is not run. */
   readonly undone: AbortSignal;
+  /** Aborts when the sandbox is reset for another test, lease or run: no request from before it may run. */
+  readonly ended: AbortSignal;
   /** @param what - names the run to callers that wait for it, as in `POST /v1/routing/access`. */
   runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T>;
+}
+
+/**
+ * The sandbox was reset for another test, lease or run before a request could run.
+ *
+ * Not a CodedError: it is answered with a problem, and noted nowhere, as the next user must not see it.
+ */
+export class EndedError extends Error {
+  override readonly name = "EndedError";
 }
 
 /**

@@ -115,7 +115,7 @@ async function open(options: SandboxOptions): Promise<Kept> {
 async function resetOrReopen(kept: Kept, options: SandboxOptions): Promise<Kept> {
   try {
     // A request that nothing tracks may be held.
-    await kept.skipWaitsDuring(async () => await kept.start.restore());
+    await kept.skipWaitsDuring(async () => await kept.start.reset());
     return kept;
   } catch {
     await kept.sandbox.close().catch(() => undefined);

@@ -3,7 +3,7 @@ import { Mutex } from "async-mutex";
 import { AbortController } from "../../../protocol/globals.ts";
 import { type Gate, type GateTurn, UndoneError } from "../../../server/http/gate.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
-import { endsWithin } from "../time/timers.ts";
+import { endOfTurn, endsWithin } from "../time/timers.ts";
 
 /** The longest waits of a snapshot or a restore, in milliseconds of real time. */
 export interface GateTimes {
@@ -15,6 +15,9 @@ export interface GateTimes {
 
 /** The default of {@link GateTimes.closedMs}. */
 const defaultClosedMs = 2_000;
+
+/** The most looks for requests that arrive before a reset: one after the other may always be sent. */
+const mostLooks = 200;
 
 /** The reason that waiting requests are ended with. */
 const undone = "The sandbox was restored meanwhile.";
@@ -35,6 +38,9 @@ export class RequestGate implements Gate {
   readonly #exclusive = new Mutex();
   #closed: PromiseWithResolvers<void> | null = null;
   #epoch = new AbortController();
+  #use = new AbortController();
+  /** The number of runs that have arrived. */
+  #arrived = 0;
 
   constructor({ timeoutMs, closedMs = defaultClosedMs }: GateTimes) {
     this.#timeoutMs = timeoutMs;
@@ -43,6 +49,19 @@ export class RequestGate implements Gate {
 
   get undone(): AbortSignal {
     return this.#epoch.signal;
+  }
+
+  get ended(): AbortSignal {
+    return this.#use.signal;
+  }
+
+  /** Waits until the requests that were sent before have arrived; a connection is taken in one turn of the event loop, and read in the next. */
+  async allArrive(): Promise<void> {
+    for (let looks = 0; looks < mostLooks; looks += 1) {
+      const before = this.#arrived;
+      for (let turns = 0; turns < 3; turns += 1) await endOfTurn();
+      if (before === this.#arrived) return;
+    }
   }
 
   /** Runs work concurrently with other such work; waits while something runs exclusively. */
@@ -83,8 +102,16 @@ export class RequestGate implements Gate {
     });
   }
 
-  /** Tells everything that waits outside that what it has read is no longer true; to be called within exclusive work. */
-  undo(): void {
+  /**
+   * Tells everything that waits outside that what it has read is no longer true; to be called within exclusive work.
+   *
+   * @param isReset - whether it must not run afterwards.
+   */
+  undo(isReset = false): void {
+    if (isReset) {
+      this.#use.abort(undone);
+      this.#use = new AbortController();
+    }
     // A reason of its own would be an exception with a stack, which costs a restore a tenth of its time.
     this.#epoch.abort(undone);
     this.#epoch = new AbortController();
@@ -106,6 +133,7 @@ export class RequestGate implements Gate {
   }
 
   async #begin(what: string): Promise<WorkUnderWay> {
+    this.#arrived += 1;
     while (this.#closed !== null) await this.#closed.promise;
     const entry = { what, since: performance.now(), left: Promise.withResolvers<void>() };
     this.#inside.add(entry);

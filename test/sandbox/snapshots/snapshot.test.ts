@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
@@ -367,6 +369,29 @@ describe("calls over the chain RPC that a restore finds in progress", () => {
     expect(await Promise.all(balances)).toEqual([0n, 5n]);
     await start.restore();
   });
+});
+
+test("a reset refuses the requests that were sent before it, and the next user finds nothing of them", async () => {
+  const { urls } = sandbox.description;
+  const start = await sandbox.snapshot();
+  await start.restore();
+  const before = await sandbox.fingerprint();
+  const { host, hostname, port } = new URL(urls.api);
+  const key = sandbox.description.accounts[0].key;
+  const sockets = Array.from({ length: 30 }, () => connect(Number(port), hostname));
+  await Promise.all(sockets.map(async (socket) => await once(socket, "connect")));
+  const body = "{}";
+  const responses = sockets.map(async (socket, index) => {
+    socket.write(
+      `POST /v1/routing/access HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nIdempotency-Key: left-${index}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    return (await text(socket)).slice("HTTP/1.1 ".length, "HTTP/1.1 200".length);
+  });
+  await start.reset();
+  const statuses = await Promise.all(responses);
+  expect(statuses.filter((status) => status !== "201" && status !== "503")).toEqual([]);
+  expect(sandbox.requestLog.newest()).toEqual([]);
+  expect(await sandbox.fingerprint()).toEqual(before);
 });
 
 async function ask(url: string, calls: readonly object[]): Promise<object[]> {
