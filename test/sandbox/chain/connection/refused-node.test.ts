@@ -6,6 +6,7 @@ import {
   requireSameChain,
   requireUsableNode,
 } from "../../../../sandbox/chain/connection/connect-chain.ts";
+import { describeNetwork } from "../../../../sandbox/chain/connection/networks.ts";
 import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
 import { describeRefusal } from "../../../../server/lib/describe-refusal.ts";
 import { openAnsweringNode } from "../../../kit/connected.ts";
@@ -89,7 +90,7 @@ test.for<[string, (answers: { [method: string]: unknown }) => void, string]>([
 });
 
 test("known test networks, development nodes and an allowed unknown network are used", async () => {
-  for (const id of [11_155_111, 84_532, 31_337, 1_337, 918_273_645]) {
+  for (const id of [11_155_111, 84_532, 31_337, 1_337, 1_281, 13_370, 918_273_645]) {
     await using node = await openAnsweringNode({
       eth_chainId: numberToHex(id),
       eth_syncing: false,
@@ -99,16 +100,20 @@ test("known test networks, development nodes and an allowed unknown network are 
   }
 });
 
-test("a development node may have made no block for long", async () => {
-  await using node = await openAnsweringNode({
-    eth_chainId: "0x539",
-    eth_syncing: false,
-    eth_getBlockByNumber: block(now() - 86_400),
-  });
-  expect(await requireUsableNode(reachNode([node.url], 0), undefined)).toBe(1_337);
-});
+test.each([1_337, 1_281, 270])(
+  "the development node of chain id %d may have made no block for long, and is no network that wallets know",
+  async (id) => {
+    await using node = await openAnsweringNode({
+      eth_chainId: numberToHex(id),
+      eth_syncing: false,
+      eth_getBlockByNumber: block(now() - 86_400),
+    });
+    expect(await requireUsableNode(reachNode([node.url], 0), undefined)).toBe(id);
+    expect(await describeNetwork(id)).toBeNull();
+  },
+);
 
-test.each([1, 999])(
+test.each([1, 999, 260])(
   "the production network %d stays refused when it is allowed, also if a test network has the same id",
   async (id) => {
     await using node = await openAnsweringNode({ eth_chainId: numberToHex(id) });
