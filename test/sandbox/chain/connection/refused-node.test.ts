@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import { numberToHex } from "viem";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { causesOf } from "../../../../protocol/coded-error.ts";
 import {
   reachNode,
@@ -10,6 +13,12 @@ import { describeNetwork } from "../../../../sandbox/chain/connection/networks.t
 import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
 import { describeRefusal } from "../../../../server/lib/describe-refusal.ts";
 import { openAnsweringNode } from "../../../kit/connected.ts";
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("A TCP server has an address.");
+  return address.port;
+}
 
 const now = () => Math.floor(Date.now() / 1_000);
 const block = (timestamp: number) => ({
@@ -159,6 +168,31 @@ test("the refusals and the data of a node have no part of its URL that may be a 
   for (const cause of causesOf(refused))
     for (const secret of [...secrets.filter((one) => one !== user), header])
       expect((JSON.stringify(cause) + String(cause.stack)).toLowerCase()).not.toContain(secret.toLowerCase());
+});
+
+test("a node that refuses the upgrade to a WebSocket is asked for it after pauses, however many requests there are", async () => {
+  let upgrades = 0;
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  server.on("upgrade", (_, socket) => {
+    upgrades += 1;
+    socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  });
+  await once(server, "listening");
+  const connection = new NodeConnection([`ws://127.0.0.1:${portOf(server)}`]);
+  const asked: Promise<unknown>[] = [];
+  for (let requests = 0; requests < 20; requests += 1) {
+    asked.push(connection.ask("eth_blockNumber", []));
+    await endOfTurn();
+  }
+  for (const outcome of await Promise.allSettled(asked))
+    expect(outcome).toMatchObject({
+      status: "rejected",
+      reason: { message: "The node accepts no connection, or has closed it." },
+    });
+  // At once, and after pauses of 250, 500 and 1,000 ms; a busy machine takes longer than two seconds for the repeated requests.
+  expect(upgrades).toBeLessThanOrEqual(6);
+  await connection.close();
 });
 
 test("of several nodes, one of another chain is refused by its place, and one that does not respond is not", async () => {
