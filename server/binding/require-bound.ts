@@ -86,9 +86,11 @@ async function refusal(
       `The chain knows no transaction ${hash}. Send the hash of a transaction on this chain, once the wallet has broadcast it.`,
       refused,
     );
-  // A node that lags behind, or a reorg, can have a receipt without its block: the identical request may succeed later.
+  // A node that lags behind, or a reorg, can have a receipt without its block, or of a block after the newest one, which all else was read at: the
+  // identical request may succeed later.
   const isMined = observed.receipt !== null && observed.block !== null;
-  if (!isMined || failed.every((name) => name === "confirmations"))
+  const isAhead = isMined && countConfirmations(observed) === 0;
+  if (!isMined || isAhead || failed.every((name) => name === "confirmations"))
     return new RefusedTransaction("transaction_unconfirmed", "The transaction is not confirmed yet.", {
       ...refused,
       members: { confirmations: isMined ? countConfirmations(observed) : 0 },

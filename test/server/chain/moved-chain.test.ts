@@ -262,6 +262,23 @@ test("a transaction whose receipt the node has, and whose block it does not have
   expect((await reconciled()).applied).toMatchObject([{ transaction_hash: payment }]);
 });
 
+test("a registration whose block comes after the newest one of a node that lags behind is not confirmed yet", async () => {
+  const { client } = kit.sandbox.chain;
+  const { id } = await kit.createPurchase(merchant);
+  const before = numberToHex(await client.getBlockNumber());
+  const transaction_hash = await kit.act("merchant", "purchase", id, "register");
+  const early = await client.request({ method: "eth_getBlockByNumber", params: [before, false] });
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) =>
+    JSON.stringify(parameters).includes("latest") ? early : answer,
+  );
+  const register = async () => await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash });
+  const answer = await register();
+  expect(answer.status, answer.text).toBe(409);
+  expect(problem(answer)).toMatchObject({ code: "transaction_unconfirmed", confirmations: 0 });
+  tampered.clear();
+  expect((await register()).status).toBe(200);
+});
+
 test("a request that names several transactions sees each of them", async () => {
   await beforePayment.restore();
   await kit.renew();
