@@ -53,8 +53,8 @@ const operatorGas = 20_000_000n;
 const lookMs = 500;
 /** After so many looks in vain, a transaction is signed again with the same nonce and higher fees. */
 const patientLooks = 240;
-/** After each so many looks in vain, it is told what is waited for. */
-const toldLooks = 40;
+/** After each so many looks in vain, a sentence says what is waited for. */
+const tellLooks = 40;
 /** After so many looks in vain, a refusal of the node is believed. */
 const refusedLooks = 4;
 /** After so many looks in vain, the deployer's transactions before it are looked for: a node that lags behind may have fewer at first. */
@@ -357,7 +357,7 @@ class Deploying {
         throw unusable(
           `The transaction of ${step} has the nonce ${transaction.nonce}, and the chain has none of the deployer's before it. Name the node that ${this.#options.deployment} belongs to, or another file.`,
         );
-      if (looks > 0 && looks % toldLooks === 0) await this.#tellWaiting(step, serializedTransaction);
+      if (looks > 0 && looks % tellLooks === 0) await this.#tellWaiting(step, serializedTransaction);
       await wait(lookMs);
     }
     await this.#sign(step, transaction, sent.raw);

@@ -40,7 +40,8 @@ export class ReopenedSocket {
     this.#methods = value;
     this.transport = (options) => {
       const opened = made(options);
-      const request: EIP1193RequestFn = async (question) => await this.#request(opened, question);
+      const request: EIP1193RequestFn = async (question) =>
+        await this.#ask(async () => await opened.request(question));
       return { ...opened, request };
     };
   }
@@ -56,13 +57,10 @@ export class ReopenedSocket {
     this.#client?.close();
   }
 
-  async #request(
-    opened: OpenedTransport,
-    question: Parameters<EIP1193RequestFn>[0],
-  ): ReturnType<EIP1193RequestFn> {
+  async #ask<T>(ask: () => Promise<T>): Promise<T> {
     await this.#open();
     try {
-      const answer = await opened.request(question);
+      const answer = await ask();
       this.#noteResponse();
       return answer;
     } catch (error) {
@@ -99,8 +97,7 @@ export class ReopenedSocket {
   async #tryToOpen(): Promise<void> {
     const opening = this.#methods.getRpcClient();
     try {
-      if (!(await endsWithin(opening, this.#timeoutMs)))
-        throw new TimeoutError({ body: {}, url: this.#url });
+      if (!(await endsWithin(opening, this.#timeoutMs))) throw new TimeoutError({ body: {}, url: this.#url });
       this.#client = await opening;
       this.#hasResponded = false;
     } catch (error) {

@@ -271,7 +271,8 @@ test("a registration whose block comes after the newest one of a node that lags 
   tampered.change("eth_getBlockByNumber", async (answer, parameters) =>
     JSON.stringify(parameters).includes("latest") ? early : answer,
   );
-  const register = async () => await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash });
+  const register = async () =>
+    await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash });
   const answer = await register();
   expect(answer.status, answer.text).toBe(409);
   expect(problem(answer)).toMatchObject({ code: "transaction_unconfirmed", confirmations: 0 });
