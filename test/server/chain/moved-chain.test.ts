@@ -209,6 +209,30 @@ test("a read during which a reorg takes its block is of a block that is on the c
   expect(figures).toMatchObject({ paid: "0", as_of: { block_hash: hash } });
 });
 
+test("a transaction that a reorg puts into another block while a request learns the newest one is seen in its new block", async () => {
+  const { client } = kit.sandbox.chain;
+  const raw = await kit.rawTransaction(payment);
+  const isAsked = Promise.withResolvers<void>();
+  tampered.change("eth_getTransactionReceipt", (answer) => {
+    isAsked.resolve();
+    return answer;
+  });
+  let isMoved = false;
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) => {
+    if (isMoved || !JSON.stringify(parameters).includes("latest")) return answer;
+    isMoved = true;
+    await isAsked.promise;
+    await kit.reorg(1);
+    await client.sendRawTransaction({ serializedTransaction: raw });
+    await kit.wallet("buyer").receipt(payment);
+    return await client.request({ method: "eth_getBlockByNumber", params: ["latest", false] });
+  });
+  const { hash } = await client.getBlock();
+  const [applied] = (await reconciled()).applied;
+  expect(applied?.transaction_hash).toBe(payment);
+  expect(applied?.block_hash).not.toBe(hash);
+});
+
 test("a transaction that is mined between two answers of the node is accepted: first it is not there, then its receipt is", async () => {
   let isMissing = true;
   tampered.change("eth_getTransactionByHash", (answer) => {
