@@ -304,6 +304,21 @@ test("a registration whose block comes after the newest one of a node that lags 
   expect((await register()).status).toBe(200);
 });
 
+test("an offer whose block comes after the newest one of a node that lags behind is answered as not confirmed", async () => {
+  const { client } = kit.sandbox.chain;
+  const { id, commitment } = await kit.createPurchase(merchant);
+  const before = await client.request({ method: "eth_getBlockByNumber", params: ["latest", false] });
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) =>
+    JSON.stringify(parameters).includes("latest") ? before : answer,
+  );
+  const activate = async () =>
+    await kit.post(kit.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
+  const answer = await activate();
+  expect(answer.status, answer.text).toBe(202);
+  tampered.clear();
+  expect((await activate()).status).toBe(200);
+});
+
 test("a request that names several transactions sees each of them", async () => {
   await beforePayment.restore();
   await kit.renew();
