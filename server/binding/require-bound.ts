@@ -90,7 +90,11 @@ async function refusal(
   // identical request may succeed later.
   const isMined = observed.receipt !== null && observed.block !== null;
   const isAhead = isMined && countConfirmations(observed) === 0;
-  if (!isMined || isAhead || failed.every((name) => name === "confirmations"))
+  // Until it is confirmed, a reorg can have put it into another block, which not every node of a provider knows.
+  const isOpen =
+    failed.includes("confirmations") &&
+    failed.every((name) => name === "confirmations" || name === "canonical");
+  if (!isMined || isAhead || isOpen)
     return new RefusedTransaction("transaction_unconfirmed", "The transaction is not confirmed yet.", {
       ...refused,
       members: { confirmations: isMined ? countConfirmations(observed) : 0 },
