@@ -41,7 +41,7 @@ interface TypedData {
   message: Record<string, unknown>;
 }
 
-/** The pause before a request is sent again, in milliseconds. */
+/** The shortest pause before a request is sent again, in milliseconds. */
 const pauseMs = 250;
 const gasLimit = 600_000n;
 /** The number of a wallet's newest transactions that a reorg may remove: all of a purchase. */
@@ -350,10 +350,14 @@ export class EthersClient {
   async #ask<T>(send: () => Promise<Response>): Promise<T> {
     for (;;) {
       const answer = await send()
-        .then(async (response) => ({ status: response.status, body: JSON.parse(await response.text()) }))
+        .then(async (response) => ({
+          status: response.status,
+          body: JSON.parse(await response.text()),
+          retryAfter: Number(response.headers.get("retry-after")),
+        }))
         .catch(() => null);
       if (answer?.status === 200 || answer?.status === 201) return answer.body;
-      await pause(pauseMs);
+      await pause(Math.max(pauseMs, (answer?.retryAfter ?? 0) * 1_000));
       if (answer === null || answer.status === 202) continue;
       const { code, detail, retryable } = answer.body;
       if (retryable !== true) throw new Error(`${answer.status} ${code}: ${detail}`);
