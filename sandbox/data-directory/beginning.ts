@@ -171,6 +171,12 @@ export async function requireSettings(directory: string, wanted: KeptSettings): 
       `${directory} was made with ${describeRegistrar(kept.registrar)}, not with ${describeRegistrar(wanted.registrar)}. Leave out the option contracts.registrar to continue with it, delete it with the option fresh, or choose another directory with the option dataDirectory.`,
     );
   if (kept === null) return;
+  // The seed of a node's chain is a secret.
+  if (kept.epoch !== undefined && kept.seed !== wanted.seed)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} was made with another seed than the option network.keys names. Name the file that it was made with, or choose another directory with the option dataDirectory.`,
+    );
   const differing = differingSettings(kept, wanted);
   if (differing !== null)
     throw new SandboxError(

@@ -53,6 +53,8 @@ const operatorGas = 20_000_000n;
 const lookMs = 500;
 /** After so many looks in vain, a transaction is signed again with the same nonce and higher fees. */
 const patientLooks = 240;
+/** After each so many looks in vain, a sentence says what is waited for. */
+const tellLooks = 40;
 /** After so many looks in vain, a refusal of the node is believed. */
 const refusedLooks = 4;
 /** After so many looks in vain, the deployer's transactions before it are looked for: a node that lags behind may have fewer at first. */
@@ -355,10 +357,20 @@ class Deploying {
         throw unusable(
           `The transaction of ${step} has the nonce ${transaction.nonce}, and the chain has none of the deployer's before it. Name the node that ${this.#options.deployment} belongs to, or another file.`,
         );
+      if (looks > 0 && looks % tellLooks === 0) await this.#tellWaiting(step, serializedTransaction);
       await wait(lookMs);
     }
     await this.#sign(step, transaction, sent.raw);
     return undefined;
+  }
+
+  /** Tells which transaction is in no block yet, and sends it again if the node has dropped it. */
+  async #tellWaiting(step: string, serializedTransaction: Hex): Promise<void> {
+    const isKnown = await this.#isKnown(serializedTransaction);
+    const state = isKnown ? "is in no block yet" : "is not in the pool of the node, and is sent again";
+    this.#tell(`Waiting for ${step}: its transaction ${keccak256(serializedTransaction)} ${state}.`);
+    // The next looks decide, also after a refusal.
+    if (!isKnown) await this.#client.sendRawTransaction({ serializedTransaction }).catch(() => undefined);
   }
 
   async #isKnown(raw: Hex): Promise<boolean> {

@@ -86,9 +86,15 @@ async function refusal(
       `The chain knows no transaction ${hash}. Send the hash of a transaction on this chain, once the wallet has broadcast it.`,
       refused,
     );
-  // A node that lags behind, or a reorg, can have a receipt without its block: the identical request may succeed later.
+  // A node that lags behind, or a reorg, can have a receipt without its block, or of a block after the newest one, which all else was read at: the
+  // identical request may succeed later.
   const isMined = observed.receipt !== null && observed.block !== null;
-  if (!isMined || failed.every((name) => name === "confirmations"))
+  const isAhead = isMined && countConfirmations(observed) === 0;
+  // Until it is confirmed, a reorg can have put it into another block, which not every node of a provider knows.
+  const isOpen =
+    failed.includes("confirmations") &&
+    failed.every((name) => name === "confirmations" || name === "canonical");
+  if (!isMined || isAhead || isOpen)
     return new RefusedTransaction("transaction_unconfirmed", "The transaction is not confirmed yet.", {
       ...refused,
       members: { confirmations: isMined ? countConfirmations(observed) : 0 },

@@ -57,7 +57,7 @@ function openRequestReader(
   node: DeployedNode & { reader: HeadReader },
   confirm: () => Promise<void>,
 ): ChainReads & Pick<ChainReader, "renew" | "settle"> {
-  const head = new RequestHead(node.reader, confirm);
+  const head = new RequestHead(node.reader, confirm, () => forget());
   const { node: once, forget } = connectOnce(node, head);
   const reads = readsOf(once);
   const observed = new Map<Hex, Promise<ObservedTransaction>>();
@@ -213,13 +213,18 @@ function guarded({ client, deployment }: DeployedNode, chain: ChainReads): Chain
 class RequestHead implements Heads {
   readonly #reader: HeadReader;
   readonly #confirm: () => Promise<void>;
+  readonly #forget: () => void;
   #reading: Promise<BlockPoint> | null = null;
   #point: BlockPoint | null = null;
 
-  /** @param confirm - resolves with the first read, or rejects: nothing is read then. */
-  constructor(reader: HeadReader, confirm: () => Promise<void>) {
+  /**
+   * @param confirm - resolves with the first read, or rejects: nothing is read then.
+   * @param forget - forgets the answers to questions that were asked before the newest block was known.
+   */
+  constructor(reader: HeadReader, confirm: () => Promise<void>, forget: () => void) {
     this.#reader = reader;
     this.#confirm = confirm;
+    this.#forget = forget;
   }
 
   async head(): Promise<BlockPoint> {
@@ -274,10 +279,18 @@ class RequestHead implements Heads {
   }
 
   async #findPoint(): Promise<BlockPoint> {
-    const reading = this.#reading ?? this.#reader.head();
+    const reading = this.#reading ?? this.#readHead();
     this.#reading = reading;
     const [point] = await Promise.all([reading, this.#confirm()]);
     if (this.#reading === reading) this.#point = point;
     return point;
+  }
+
+  /** A reorg may have come between the questions that were asked at the expected block and this one: their answers could be of blocks that it has replaced. */
+  async #readHead(): Promise<BlockPoint> {
+    const { expected } = this.#reader;
+    const head = await this.#reader.head();
+    if (head.hash !== expected?.hash) this.#forget();
+    return head;
   }
 }

@@ -91,7 +91,7 @@ export const mostRepairs = 50;
  * Relays an intent and, once its transaction is confirmed, has it bound to what it must be.
  *
  * A transaction that a reorg takes between its confirmation and the binding is not a wrong one: the operation continues, and when
- * reorgs take it again and again, it is answered as not confirmed.
+ * reorgs take it again and again, it is answered as not confirmed. So is one whose block a node that lags behind does not have yet.
  *
  * @throws what {@link relay} throws, and what `bind` throws about a transaction that is still in the block where it was confirmed.
  */
@@ -111,8 +111,12 @@ export async function relayBound(
       const { operation_id, block_hash } = relayed.operation;
       await services.relayer.advance(operation_id).catch(throwRefusal);
       const now = await services.relayer.readNow(operation_id).catch(throwRefusal);
-      if (now?.block_hash === block_hash) throw error instanceof Problem ? error.afterEffect() : error;
-      if (now !== undefined && reorgs === mostRepairs) return { confirmed: false, operation: now };
+      const isSame = now?.block_hash === block_hash;
+      // A node that lags behind has fewer blocks than another one had for the relayer.
+      const isBehind = isSame && error instanceof Problem && error.code === "transaction_unconfirmed";
+      if (now !== undefined && (isBehind || (!isSame && reorgs === mostRepairs)))
+        return { confirmed: false, operation: now };
+      if (isSame) throw error instanceof Problem ? error.afterEffect() : error;
     }
   }
 }

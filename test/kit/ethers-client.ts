@@ -41,7 +41,7 @@ interface TypedData {
   message: Record<string, unknown>;
 }
 
-/** The pause before a request is sent again, in milliseconds. */
+/** The shortest pause before a request is sent again, in milliseconds. */
 const pauseMs = 250;
 const gasLimit = 600_000n;
 /** The number of a wallet's newest transactions that a reorg may remove: all of a purchase. */
@@ -63,7 +63,7 @@ class ProbeWallet {
 
   /** Signs and sends a transaction, and returns its hash once it is in a block. */
   async send({ to, data }: { to: string; data: string }): Promise<string> {
-    this.#nonce ??= await insist(async () => await this.#chain.getTransactionCount(this.address, "latest"));
+    this.#nonce ??= await this.#count();
     const { chainId } = await this.#chain.getNetwork();
     const fees = await insist(async () => await this.#chain.getFeeData());
     const raw = await this.#wallet.signTransaction({
@@ -90,6 +90,8 @@ class ProbeWallet {
 
   /** Sends again what the chain does not have, as after a reorg. */
   async sendAgain(): Promise<void> {
+    const sent = this.#nonce ?? 0;
+    if (sent === 0 || (await this.#count()) === sent) return;
     for (const { hash, raw } of this.#sent)
       if ((await this.#receiptOf(hash)) === null) await this.#broadcast(raw);
   }
@@ -101,6 +103,10 @@ class ProbeWallet {
   async signTypedData({ domain, types, message }: TypedData): Promise<string> {
     const { EIP712Domain: _, ...others } = types;
     return await this.#wallet.signTypedData(domain, others, message);
+  }
+
+  async #count(): Promise<number> {
+    return await insist(async () => await this.#chain.getTransactionCount(this.address, "latest"));
   }
 
   async #receiptOf(hash: string) {
@@ -344,10 +350,14 @@ export class EthersClient {
   async #ask<T>(send: () => Promise<Response>): Promise<T> {
     for (;;) {
       const answer = await send()
-        .then(async (response) => ({ status: response.status, body: JSON.parse(await response.text()) }))
+        .then(async (response) => ({
+          status: response.status,
+          body: JSON.parse(await response.text()),
+          retryAfter: Number(response.headers.get("retry-after")),
+        }))
         .catch(() => null);
       if (answer?.status === 200 || answer?.status === 201) return answer.body;
-      await pause(pauseMs);
+      await pause(Math.max(pauseMs, (answer?.retryAfter ?? 0) * 1_000));
       if (answer === null || answer.status === 202) continue;
       const { code, detail, retryable } = answer.body;
       if (retryable !== true) throw new Error(`${answer.status} ${code}: ${detail}`);

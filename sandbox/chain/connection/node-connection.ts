@@ -7,8 +7,6 @@ import {
   isHex,
   RpcRequestError,
   TimeoutError,
-  type WebSocketTransport,
-  webSocket,
 } from "viem";
 import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
@@ -16,6 +14,7 @@ import { fetch } from "../../../protocol/globals.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import { NodeSilentError } from "../client/anvil-silent-error.ts";
 import { type AnnouncedHead, announcedHead } from "../client/watch-heads.ts";
+import { isRefusal, ReopenedSocket } from "./reopened-socket.ts";
 
 /** The longest time for a response, in milliseconds. */
 const timeoutMs = 10_000;
@@ -40,16 +39,17 @@ export class NodeConnection {
   readonly #request: EIP1193RequestFn;
   /** The texts of the URLs that may be a key, longer ones first, in either case. */
   readonly #secrets: RegExp;
-  readonly #sockets: ReturnType<WebSocketTransport>[] = [];
+  readonly #sockets: readonly ReopenedSocket[];
 
   /** @param urls - of JSON-RPC over HTTP or WebSocket; the later ones are asked when the earlier ones do not answer. */
   constructor(urls: readonly string[]) {
-    const transports = urls.map((url) => {
-      if (!isSocket(url)) return http(url, { timeout: timeoutMs, fetchFn: fetch });
-      const transport = webSocket(url, { timeout: timeoutMs, reconnect: false });
-      this.#sockets.push(transport({}));
-      return openedAgain(transport);
-    });
+    const nodes = urls.map((url) =>
+      isSocket(url)
+        ? new ReopenedSocket(url, timeoutMs)
+        : { transport: http(url, { timeout: timeoutMs, fetchFn: fetch }) },
+    );
+    this.#sockets = nodes.filter((node) => node instanceof ReopenedSocket);
+    const transports = nodes.map(({ transport }) => transport);
     const { request } = createClient({ transport: fallback(transports, { retryCount }) });
     this.#request = request;
     const secrets = urls.flatMap(secretsOf).toSorted((a, b) => b.length - a.length);
@@ -120,10 +120,9 @@ export class NodeConnection {
    */
   async subscribe(announce: (head: AnnouncedHead) => void, lost: () => void): Promise<(() => void) | null> {
     const [socket] = this.#sockets;
-    if (socket?.value === undefined) return null;
+    if (socket === undefined) return null;
     try {
-      await closeDead(socket);
-      const { unsubscribe } = await socket.value.subscribe({
+      const { unsubscribe } = await socket.subscribe({
         params: ["newHeads"],
         onData: ({ result }) => {
           const { data } = announcedHead.safeParse(result);
@@ -142,10 +141,7 @@ export class NodeConnection {
 
   /** Closes the WebSockets. */
   async close(): Promise<void> {
-    for (const socket of this.#sockets) {
-      const client = await socket.value?.getRpcClient().catch(() => undefined);
-      client?.close();
-    }
+    for (const socket of this.#sockets) await socket.close();
   }
 }
 
@@ -182,33 +178,6 @@ function decode(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Returns a transport that opens a new connection when the one that it had is lost: viem's own tries that once, and keeps a dead one then. */
-function openedAgain(transport: WebSocketTransport): WebSocketTransport {
-  return (options) => {
-    const opened = transport(options);
-    const request: EIP1193RequestFn = async (question) => {
-      try {
-        return await opened.request(question);
-      } catch (error) {
-        await closeDead(opened);
-        throw error;
-      }
-    };
-    return { ...opened, request };
-  };
-}
-
-/** Forgets a connection that is lost, so that the next request opens another one. */
-async function closeDead({ value }: ReturnType<WebSocketTransport>): Promise<void> {
-  const client = await value?.getRpcClient().catch(() => undefined);
-  if (client !== undefined && client.socket.readyState >= client.socket.CLOSING) client.close();
-}
-
-/** Returns whether the node has answered with a refusal. */
-function isRefusal(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "number";
 }
 
 /** Returns whether a URL is one of a WebSocket. */

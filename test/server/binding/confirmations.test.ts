@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { TamperedNode } from "../../../check-contract/fixture/tampered-node.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { problemSchema } from "../../../server/http/schemas/problem.ts";
 import { sendEnrollment } from "./sent-enrollment.ts";
@@ -39,4 +40,22 @@ test("a transaction is accepted at the last required confirmation, not one earli
   }
   const { response, data } = await activate();
   expect([response.status, data?.operation.status]).toEqual([200, "confirmed"]);
+});
+
+test("a transaction that nodes have in different blocks, as after a reorg, is refused for that only once it has its confirmations", async () => {
+  const tampered = new TamperedNode();
+  await using sandbox = await createSandbox({
+    seed: "confirmations",
+    confirmations: 2,
+    adaptChain: async (chain) => tampered.adapt(chain),
+  });
+  const confirm = await sendEnrollment(sandbox);
+  tampered.change("eth_getTransactionReceipt", (receipt) => ({
+    ...Object(receipt),
+    blockHash: `0x${"11".repeat(32)}`,
+  }));
+  const codeOf = async () => problemSchema.parse((await confirm()).error).code;
+  expect(await codeOf()).toBe("transaction_unconfirmed");
+  await sandbox.chain.client.mine({ blocks: 1 });
+  expect(await codeOf()).toBe("binding_mismatch");
 });

@@ -209,6 +209,30 @@ test("a read during which a reorg takes its block is of a block that is on the c
   expect(figures).toMatchObject({ paid: "0", as_of: { block_hash: hash } });
 });
 
+test("a transaction that a reorg puts into another block while a request learns the newest one is seen in its new block", async () => {
+  const { client } = kit.sandbox.chain;
+  const raw = await kit.rawTransaction(payment);
+  const isAsked = Promise.withResolvers<void>();
+  tampered.change("eth_getTransactionReceipt", (answer) => {
+    isAsked.resolve();
+    return answer;
+  });
+  let isMoved = false;
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) => {
+    if (isMoved || !JSON.stringify(parameters).includes("latest")) return answer;
+    isMoved = true;
+    await isAsked.promise;
+    await kit.reorg(1);
+    await client.sendRawTransaction({ serializedTransaction: raw });
+    await kit.wallet("buyer").receipt(payment);
+    return await client.request({ method: "eth_getBlockByNumber", params: ["latest", false] });
+  });
+  const { hash } = await client.getBlock();
+  const [applied] = (await reconciled()).applied;
+  expect(applied?.transaction_hash).toBe(payment);
+  expect(applied?.block_hash).not.toBe(hash);
+});
+
 test("a transaction that is mined between two answers of the node is accepted: first it is not there, then its receipt is", async () => {
   let isMissing = true;
   tampered.change("eth_getTransactionByHash", (answer) => {
@@ -260,6 +284,39 @@ test("a transaction whose receipt the node has, and whose block it does not have
   expect(problem(answer)).toMatchObject({ code: "transaction_unconfirmed", retryable: true });
   tampered.clear();
   expect((await reconciled()).applied).toMatchObject([{ transaction_hash: payment }]);
+});
+
+test("a registration whose block comes after the newest one of a node that lags behind is not confirmed yet", async () => {
+  const { client } = kit.sandbox.chain;
+  const { id } = await kit.createPurchase(merchant);
+  const before = numberToHex(await client.getBlockNumber());
+  const transaction_hash = await kit.act("merchant", "purchase", id, "register");
+  const early = await client.request({ method: "eth_getBlockByNumber", params: [before, false] });
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) =>
+    JSON.stringify(parameters).includes("latest") ? early : answer,
+  );
+  const register = async () =>
+    await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash });
+  const answer = await register();
+  expect(answer.status, answer.text).toBe(409);
+  expect(problem(answer)).toMatchObject({ code: "transaction_unconfirmed", confirmations: 0 });
+  tampered.clear();
+  expect((await register()).status).toBe(200);
+});
+
+test("an offer whose block comes after the newest one of a node that lags behind is answered as not confirmed", async () => {
+  const { client } = kit.sandbox.chain;
+  const { id, commitment } = await kit.createPurchase(merchant);
+  const before = await client.request({ method: "eth_getBlockByNumber", params: ["latest", false] });
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) =>
+    JSON.stringify(parameters).includes("latest") ? before : answer,
+  );
+  const activate = async () =>
+    await kit.post(kit.path(`/purchases/${id}/activate`), { commitment_hash: commitment.hash });
+  const answer = await activate();
+  expect(answer.status, answer.text).toBe(202);
+  tampered.clear();
+  expect((await activate()).status).toBe(200);
 });
 
 test("a request that names several transactions sees each of them", async () => {

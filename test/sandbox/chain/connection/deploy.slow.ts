@@ -3,7 +3,15 @@ import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { createPublicClient, createWalletClient, encodeFunctionData, http, parseAbi } from "viem";
+import {
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  http,
+  keccak256,
+  parseAbi,
+  parseTransaction,
+} from "viem";
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -26,8 +34,11 @@ async function hardhat(): Promise<string> {
   return url;
 }
 
-/** A proxy that calls a function before the node gets a transaction, and after. */
-async function openProxy(node: string, told: (when: "before" | "after") => Promise<void>): Promise<string> {
+/** A proxy that calls a function before the node gets a transaction, and after. If it returns bytes, these are the answer, and the node gets nothing. */
+async function openProxy(
+  node: string,
+  told: (when: "before" | "after", body: string) => Promise<string | undefined>,
+): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk) => {
@@ -36,13 +47,14 @@ async function openProxy(node: string, told: (when: "before" | "after") => Promi
     request.on("end", async () => {
       const isSent = body.includes("eth_sendRawTransaction");
       try {
-        if (isSent) await told("before");
+        const swallowed = isSent ? await told("before", body) : undefined;
+        if (swallowed !== undefined) return void response.end(swallowed);
         const answer = await fetch(node, {
           method: "POST",
           headers: { "Content-Type": "application/json" },
           body,
         });
-        if (isSent) await told("after");
+        if (isSent) await told("after", body);
         response.setHeader("Content-Type", "application/json").end(await answer.text());
       } catch {
         response.destroy();
@@ -74,12 +86,13 @@ test("a deployment that is killed before and after each of its transactions make
   ]);
   let kill: { when: "before" | "after"; child: ReturnType<typeof spawn> } | null = null;
   const url = await openProxy(node, async (when) => {
-    if (kill?.when !== when) return;
+    if (kill?.when !== when) return undefined;
     const { child } = kill;
     kill = null;
     child.kill("SIGKILL");
     await once(child, "exit");
     if (when === "before") throw new Error("It never left.");
+    return undefined;
   });
   const args = ["deploy", "--rpc-url", url, "--keys", files.keys, "--deployment", files.deployment, "--json"];
   let killed = 0;
@@ -100,6 +113,23 @@ test("a deployment that is killed before and after each of its transactions make
   await using sandbox = await createSandbox({ network: { rpcUrls: [node], ...files } });
   expect(sandbox.settings.programs.map(({ id }) => id)).toEqual(["prg_demo", "prg_other"]);
 }, 300_000);
+
+test("a deployment says what it waits for, and sends a transaction again that its node has taken and dropped", async () => {
+  let swallowed = "";
+  const url = await openProxy(await hardhat(), async (when, body) => {
+    const { id, params } = JSON.parse(body);
+    const isCreation = parseTransaction(params[0]).to === undefined;
+    if (when === "after" || swallowed !== "" || !isCreation) return undefined;
+    swallowed = keccak256(params[0]);
+    return JSON.stringify({ jsonrpc: "2.0", id, result: swallowed });
+  });
+  const told: string[] = [];
+  await deployOn(url, { tell: (sentence) => told.push(sentence) });
+  const waiting = told.filter((sentence) => sentence.startsWith("Waiting for TestUSDC"));
+  expect(waiting).toEqual([
+    `Waiting for TestUSDC: its transaction ${swallowed} is not in the pool of the node, and is sent again.`,
+  ]);
+}, 90_000);
 
 test("another operator and commitment signer in the keys take the place of those on the chain", async () => {
   const { folder: _, ...network } = await deployOn(await hardhat());

@@ -18,7 +18,7 @@ import { purchaseStates } from "../../../../sandbox/given/states.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
 import { day } from "../../../../server/http/limits.ts";
-import { runCli, startCli } from "../../../cli/run-cli.ts";
+import { runCli, startCli, tryCli } from "../../../cli/run-cli.ts";
 import {
   deployOn,
   type StartedNode,
@@ -126,6 +126,25 @@ test("no response has the seed of the file of keys, which the keys of accounts a
   const { control } = sandbox.description.urls;
   for (const path of ["/status", "/fingerprint", "/explorer/overview", "/trace"])
     expect(await (await askControl(control, "GET", path)).text()).not.toContain(sandbox.settings.seed);
+});
+
+test("neither doctor nor the refusal of other keys prints a seed that keys of accounts are derived from", async () => {
+  const { folder, ...network } = await deployOn(node.url);
+  const dataDirectory = join(folder, "data");
+  const sandbox = await createSandbox({ network, dataDirectory });
+  const { epoch } = sandbox.chain.deployment;
+  const { seed } = sandbox.settings;
+  await sandbox.close();
+  const { stdout } = await tryCli(["doctor", "--data-dir", dataDirectory]);
+  expect(stdout).toContain(`chain epoch ${epoch}, `);
+  expect(stdout).not.toContain(seed);
+  const keys = await readKeys(network.keys);
+  if (keys === null) throw new Error("There are no keys.");
+  await writeKeys(network.keys, { ...keys, seed: "another" });
+  await expect(createSandbox({ network, dataDirectory })).rejects.toMatchObject({
+    code: "data_directory_mismatch",
+    message: `${dataDirectory} was made with another seed than the option network.keys names. Name the file that it was made with, or choose another directory with the option dataDirectory.`,
+  });
 });
 
 test("wallets and pages get the URL of a node on this machine only if it has no path, which may contain a key", async () => {

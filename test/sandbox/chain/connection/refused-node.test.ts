@@ -1,14 +1,24 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import { numberToHex } from "viem";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { causesOf } from "../../../../protocol/coded-error.ts";
 import {
   reachNode,
   requireSameChain,
   requireUsableNode,
 } from "../../../../sandbox/chain/connection/connect-chain.ts";
+import { describeNetwork } from "../../../../sandbox/chain/connection/networks.ts";
 import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
 import { describeRefusal } from "../../../../server/lib/describe-refusal.ts";
 import { openAnsweringNode } from "../../../kit/connected.ts";
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("A TCP server has an address.");
+  return address.port;
+}
 
 const now = () => Math.floor(Date.now() / 1_000);
 const block = (timestamp: number) => ({
@@ -89,7 +99,7 @@ test.for<[string, (answers: { [method: string]: unknown }) => void, string]>([
 });
 
 test("known test networks, development nodes and an allowed unknown network are used", async () => {
-  for (const id of [11_155_111, 84_532, 31_337, 1_337, 918_273_645]) {
+  for (const id of [11_155_111, 84_532, 31_337, 1_337, 1_281, 13_370, 918_273_645]) {
     await using node = await openAnsweringNode({
       eth_chainId: numberToHex(id),
       eth_syncing: false,
@@ -99,16 +109,20 @@ test("known test networks, development nodes and an allowed unknown network are 
   }
 });
 
-test("a development node may have made no block for long", async () => {
-  await using node = await openAnsweringNode({
-    eth_chainId: "0x539",
-    eth_syncing: false,
-    eth_getBlockByNumber: block(now() - 86_400),
-  });
-  expect(await requireUsableNode(reachNode([node.url], 0), undefined)).toBe(1_337);
-});
+test.each([1_337, 1_281, 270])(
+  "the development node of chain id %d may have made no block for long, and is no network that wallets know",
+  async (id) => {
+    await using node = await openAnsweringNode({
+      eth_chainId: numberToHex(id),
+      eth_syncing: false,
+      eth_getBlockByNumber: block(now() - 86_400),
+    });
+    expect(await requireUsableNode(reachNode([node.url], 0), undefined)).toBe(id);
+    expect(await describeNetwork(id)).toBeNull();
+  },
+);
 
-test.each([1, 999])(
+test.each([1, 999, 260])(
   "the production network %d stays refused when it is allowed, also if a test network has the same id",
   async (id) => {
     await using node = await openAnsweringNode({ eth_chainId: numberToHex(id) });
@@ -154,6 +168,31 @@ test("the refusals and the data of a node have no part of its URL that may be a 
   for (const cause of causesOf(refused))
     for (const secret of [...secrets.filter((one) => one !== user), header])
       expect((JSON.stringify(cause) + String(cause.stack)).toLowerCase()).not.toContain(secret.toLowerCase());
+});
+
+test("a node that refuses the upgrade to a WebSocket is asked for it after pauses, however many requests there are", async () => {
+  let upgrades = 0;
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  server.on("upgrade", (_, socket) => {
+    upgrades += 1;
+    socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  });
+  await once(server, "listening");
+  const connection = new NodeConnection([`ws://127.0.0.1:${portOf(server)}`]);
+  const asked: Promise<unknown>[] = [];
+  for (let requests = 0; requests < 20; requests += 1) {
+    asked.push(connection.ask("eth_blockNumber", []));
+    await endOfTurn();
+  }
+  for (const outcome of await Promise.allSettled(asked))
+    expect(outcome).toMatchObject({
+      status: "rejected",
+      reason: { message: "The node accepts no connection, or has closed it." },
+    });
+  // At once, and after pauses of 250, 500 and 1,000 ms; a busy machine takes longer than two seconds for the repeated requests.
+  expect(upgrades).toBeLessThanOrEqual(6);
+  await connection.close();
 });
 
 test("of several nodes, one of another chain is refused by its place, and one that does not respond is not", async () => {
