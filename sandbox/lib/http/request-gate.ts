@@ -19,6 +19,9 @@ const defaultClosedMs = 2_000;
 /** The most looks for requests that arrive before a reset: one after the other may always be sent. */
 const mostLooks = 200;
 
+/** The longest time that a close waits for work in progress, in milliseconds. */
+const settleMs = 2_000;
+
 /** The reason that waiting requests are ended with. */
 const undone = "The sandbox was restored meanwhile.";
 
@@ -35,6 +38,7 @@ export class RequestGate implements Gate {
   readonly #timeoutMs: number;
   readonly #closedMs: number;
   readonly #inside = new Set<WorkUnderWay>();
+  readonly #running = new Set<Promise<unknown>>();
   readonly #exclusive = new Mutex();
   #closed: PromiseWithResolvers<void> | null = null;
   #epoch = new AbortController();
@@ -66,6 +70,16 @@ export class RequestGate implements Gate {
 
   /** Runs work concurrently with other such work; waits while something runs exclusively. */
   async runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T> {
+    const running = this.#run(what, work);
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #run<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T> {
     let entry = await this.#begin(what);
     const releaseGate: GateTurn["releaseGate"] = async (step) => {
       const { signal } = this.#epoch;
@@ -100,6 +114,11 @@ export class RequestGate implements Gate {
         this.#open();
       }
     });
+  }
+
+  /** Waits, for a while, until everything has ended that runs, inside or outside. */
+  async settle(): Promise<void> {
+    await endsWithin(Promise.allSettled(this.#running), settleMs);
   }
 
   /**

@@ -143,6 +143,23 @@ describe("exec", () => {
     expect(await log()).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
+  test("ends without a word after a command that has left requests in progress", async () => {
+    const program = `
+      const { readFileSync } = await import("node:fs");
+      const { connect } = await import("node:net");
+      const { urls, accounts } = JSON.parse(readFileSync(process.env.ROUTING_SANDBOX_FILE, "utf8"));
+      const { host, hostname, port } = new URL(urls.api);
+      let sent = 0;
+      for (let number = 0; number < 30; number += 1) {
+        const socket = connect(Number(port), hostname);
+        const lines = ["POST /v1/routing/access HTTP/1.1", "Host: " + host, "Authorization: Bearer " + accounts[0].key];
+        lines.push("Idempotency-Key: left-" + number, "Content-Type: application/json", "Content-Length: 2", "", "{}");
+        socket.write(lines.join("\\r\\n"), () => (sent += 1) === 30 && process.exit(0));
+      }
+      setInterval(() => {}, 1_000);`;
+    expect(await tryCli(["exec", ...node(program)])).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
   test("exits with 0 for --help", async () => {
     const ended = await tryCli(["exec", "--help"]);
     expect(ended).toEqual({ code: 0, stdout: expect.stringContaining("Usage:"), stderr: "" });
