@@ -148,7 +148,7 @@ export class RpcFront {
     const gone = new AbortController();
     let underWay = 0;
     let bytes = 0;
-    // What a restore that comes while messages are unread has undone.
+    // Aborts with a restore that comes while messages are unread: they were sent before it.
     let unreadIn: AbortSignal | null = null;
     let isPinged = false;
     // Nothing more is read of a client that has much unanswered, or that does not read its answers.
