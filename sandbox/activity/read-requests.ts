@@ -82,7 +82,10 @@ function nameClient(account: string, isDirect: boolean): RequestView["from"] {
 }
 
 /** Returns a request in progress as it is answered. */
-function viewOpen({ method, path, startedAt, calls }: OpenRequest, deployment: Deployment): OpenRequestView {
+function viewOpen(
+  { method, path, startedAt, calls }: Omit<OpenRequest, "ended">,
+  deployment: Deployment,
+): OpenRequestView {
   return {
     method,
     path: redact(path),

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { EIP1193RequestFn } from "viem";
+import type { Gate } from "../../server/http/gate.ts";
 import type { AnsweredRequest } from "../../server/services.ts";
 import { directUserAgent } from "../given/actors/program-api.ts";
 import type { Part } from "../lib/part.ts";
@@ -37,10 +38,12 @@ export interface OpenRequest {
   moreCalls: number;
   /** When the client closed the connection before the response began, as `startedAt`; null if it did not. */
   givenUpAt: number | null;
+  /** Aborts when the sandbox is reset for another test, lease or run, which must not find the request. */
+  ended: AbortSignal | null;
 }
 
 /** A request with its answer. */
-export interface KeptRequest extends Omit<AnsweredRequest, "body" | "answer">, OpenRequest {
+export interface KeptRequest extends Omit<AnsweredRequest, "body" | "answer">, Omit<OpenRequest, "ended"> {
   /** Counts answers from 1. */
   number: number;
   durationMs: number;
@@ -77,9 +80,9 @@ export class RequestLog implements Part<null> {
   }
 
   /** Wraps the API: knows which requests are in progress, and what they do. */
-  guard(handler: RequestListener): RequestListener {
+  guard(handler: RequestListener, gate: Pick<Gate, "ended">): RequestListener {
     return (request, response) => {
-      const open = openRequest(request);
+      const open = openRequest(request, gate.ended);
       this.#open.add(open);
       response.once("close", () => {
         if (!response.headersSent) open.givenUpAt = performance.now();
@@ -112,8 +115,10 @@ export class RequestLog implements Part<null> {
       calls: [],
       moreCalls: 0,
       givenUpAt: null,
+      ended: null,
     };
     this.#open.delete(open);
+    if (open.ended?.aborted) return now - open.startedAt;
     const body = bytes?.toString() ?? null;
     const answer = sent?.toString() ?? null;
     this.#count += 1;
@@ -147,7 +152,7 @@ export class RequestLog implements Part<null> {
 
   /** Returns the requests that have no answer yet, the oldest first. */
   inProgress(): readonly OpenRequest[] {
-    return [...this.#open];
+    return [...this.#open].filter(({ ended }) => ended?.aborted !== true);
   }
 
   capture(): null {
@@ -173,7 +178,7 @@ export class RequestLog implements Part<null> {
   }
 }
 
-function openRequest({ method = "", url = "", headers }: IncomingMessage): OpenRequest {
+function openRequest({ method = "", url = "", headers }: IncomingMessage, ended: AbortSignal): OpenRequest {
   const isOfPage = headers["sec-fetch-site"] === "same-origin";
   const isDirect = headers["user-agent"] === directUserAgent;
   return {
@@ -185,6 +190,7 @@ function openRequest({ method = "", url = "", headers }: IncomingMessage): OpenR
     calls: [],
     moreCalls: 0,
     givenUpAt: null,
+    ended,
   };
 }
 

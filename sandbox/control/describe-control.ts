@@ -37,7 +37,7 @@ export function describeControl(urls: { control: string; docs: string }): Return
         ...commonCodes,
         ...bodyCodes(operation.method, bodyOf(operation) !== undefined),
         ...operation.errors,
-        ...(operation.gated && operation.method !== "get" ? (["undone"] as const) : []),
+        ...(operation.method !== "get" ? (["undone"] as const) : []),
         ...(operation.needsOwnChain ? (["needs_own_chain"] as const) : []),
       ],
       describeCode,

@@ -25,6 +25,10 @@ export function createControlHost(controlled: ControlledSandbox): Express {
   app.disable("x-powered-by");
   app.set("strict routing", true);
   app.set("case sensitive routing", true);
+  app.use((_request, response, next) => {
+    response.locals["undone"] = controlled.gate.undone;
+    next();
+  });
   app.use(requireJsonBody);
   // Before a recording holds requests back.
   app.use(routes(context, false));
@@ -74,7 +78,7 @@ const mostStartsOver = 2;
  * starts over after a restore.
  */
 async function runInGate<T>(
-  { gated, startsOver, method }: ControlOperation,
+  { gated, startsOver }: ControlOperation,
   { gate }: ControlledSandbox,
   what: string,
   run: () => Promise<T>,
@@ -86,11 +90,7 @@ async function runInGate<T>(
     } catch (error) {
       if (!(error instanceof UndoneError)) throw error;
     }
-  const { undone } = gate;
-  return await gate.runShared(what, async () => {
-    if (undone.aborted && method !== "get") throw undoneRequest();
-    return await run();
-  });
+  return await gate.runShared(what, run);
 }
 
 /** Answers a request whose body is there. */
@@ -106,7 +106,10 @@ async function serve(
   const what = `${request.method} ${request.path} of the control API`;
   const context = { sandbox, describe: () => describeControl(sandbox.description.urls) };
   await answerOperation(operation, context, request, response, async (handle) => {
-    const given = await runInGate(operation, sandbox, what, handle);
+    const given = await runInGate(operation, sandbox, what, async () => {
+      if (operation.method !== "get" && response.locals["undone"].aborted) throw undoneRequest();
+      return await handle();
+    });
     if (given !== undefined) endUnlessTaken(response);
     return given;
   });

@@ -39,7 +39,7 @@ export function openHosts(
   const refusals = watch.tracing.refusals(problemRefusals(services));
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
   listeners.api.serve({
-    handle: watch.tracing.guard(watch.requests.guard(receiver.guard(recorder.guard(api)))),
+    handle: watch.tracing.guard(watch.requests.guard(receiver.guard(recorder.guard(api)), sandbox.gate)),
     refusals,
   });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });

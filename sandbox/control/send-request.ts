@@ -46,7 +46,6 @@ const sendRequest = defineControl({
   body: requestBody,
   example: { method: "GET", path: "/v1/routing/programs/prg_demo" },
   success: { status: 200, description: "The response of the routing API.", schema: responseSchema },
-  errors: ["undone"],
   // A recording notes the request that it sends.
   recorded: false,
   async handle({

@@ -34,7 +34,7 @@ const give = defineControl({
   describedBody: givenRequestSchema,
   example: { purchase: { state: "paid" } },
   success: { status: 201, description: "Everything that was created.", schema: givenSchema },
-  errors: ["given_invalid", "given_refused", "wallet_unfunded", "retry_limit", "needs_own_chain", "undone"],
+  errors: ["given_invalid", "given_refused", "wallet_unfunded", "retry_limit", "needs_own_chain"],
   recorded: false,
   handle: async ({ sandbox: { given, calls }, body }) =>
     await calls.run(async (ended) => await given.until(ended).request(body)),
@@ -59,7 +59,7 @@ export const deliver = defineControl({
     description: "The notifications that were delivered or exhausted.",
     schema: z.object({ notifications: z.array(notificationSchema) }).meta({ id: "Notifications" }),
   },
-  errors: ["retry_limit", "undone"],
+  errors: ["retry_limit"],
   recorded: false,
   handle: async ({ sandbox: { given, calls } }) => ({
     notifications: await calls.run(async (ended) => await given.until(ended).deliveries.all()),

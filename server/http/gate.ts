@@ -23,7 +23,7 @@ export interface Gate {
 /**
  * The sandbox was reset for another test, lease or run before a request could run.
  *
- * Not a CodedError: it is answered with a problem, and noted nowhere, as the next user must not see it.
+ * Not a CodedError: it is answered with a problem.
  */
 export class EndedError extends Error {
   override readonly name = "EndedError";

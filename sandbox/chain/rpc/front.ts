@@ -97,6 +97,8 @@ export class RpcFront {
       refuse(response, 415, "Send the request as application/json.");
       return;
     }
+    // A body may end long after its beginning.
+    const { undone } = this.#gate;
     if (request.headers.expect !== undefined) response.writeContinue();
     const body = await readBody(request);
     if (body === null) {
@@ -112,7 +114,7 @@ export class RpcFront {
       gone.abort();
       held.release();
     });
-    const caller = { subscriptions: null, gone: gone.signal, undone: this.#gate.undone, held };
+    const caller = { subscriptions: null, gone: gone.signal, undone, held };
     await this.#answerBody(body, caller, (parts, status) => {
       if (parts === null) response.writeHead(204).end();
       else answerJson(response, status, parts);

@@ -1491,6 +1491,10 @@ export interface components {
           status: 415;
           code: ("content_type_unsupported" | "content_encoding_unsupported");
         }) } };
+    Conflict: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 409;
+          code: ("undone");
+        }) } };
     ServiceUnavailable2: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 503;
           code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "unhealthy");
@@ -1498,10 +1502,6 @@ export interface components {
     UnprocessableEntity3: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed");
-        }) } };
-    Conflict: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
-          status: 409;
-          code: ("undone");
         }) } };
     UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
@@ -1677,6 +1677,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": (components["schemas"]["CallExplanation"] | components["schemas"]["TypedDataExplanation"] | components["schemas"]["DecisionExplanation"]) } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity2"];
@@ -1901,7 +1902,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["KeptSnapshot"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict3"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity9"];
@@ -1919,7 +1920,7 @@ export interface paths {
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        409: components["responses"]["Conflict3"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity10"];
@@ -1947,7 +1948,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Recording"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict3"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity11"];
@@ -1962,6 +1963,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Scenario"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity12"];
@@ -2009,6 +2011,7 @@ export interface paths {
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity2"];
@@ -2215,6 +2218,7 @@ export interface paths {
         204: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity3"];
@@ -2231,6 +2235,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["KeptChain"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity3"];

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { createWalletClient, type Hex, http } from "viem";
@@ -391,8 +392,42 @@ test("a reset refuses the requests that were sent before it, and the next user f
   const statuses = await Promise.all(responses);
   expect(statuses.filter((status) => status !== "201" && status !== "503")).toEqual([]);
   expect(sandbox.requestLog.newest()).toEqual([]);
+  expect(sandbox.requestLog.inProgress()).toEqual([]);
   expect(await sandbox.fingerprint()).toEqual(before);
 });
+
+test.each([
+  ["rpc", "", { jsonrpc: "2.0", id: 1, method: "evm_mine", params: [] }, '"code":-32603'],
+  ["control", "/blocks", { blocks: 1 }, '"code":"undone"'],
+  ["control", "/given", { merchant: { state: "pending" } }, '"code":"undone"'],
+  ["api", "/v1/routing/access", {}, '"code":"service_closing"'],
+] as const)(
+  "a request whose body arrives after a reset is refused by %s%s",
+  async (host, path, call, refusal) => {
+    const { urls, accounts } = sandbox.description;
+    const start = await sandbox.snapshot();
+    const before = await sandbox.fingerprint();
+    const [{ key }] = accounts;
+    const body = JSON.stringify(call);
+    const headers = {
+      "Content-Type": "application/json",
+      "Content-Length": body.length,
+      Authorization: `Bearer ${key}`,
+      "Idempotency-Key": "late-body",
+    };
+    const asked = request(`${urls[host]}${path}`, { method: "POST", headers });
+    asked.flushHeaders();
+    const response = once(asked, "response");
+    // The connection is open when the other end has read the headers.
+    await fetch(`${urls[host]}/`).then(async (read) => await read.text());
+    await start.reset();
+    asked.end(body);
+    const [answer] = await response;
+    expect(await text(answer)).toContain(refusal);
+    expect(sandbox.requestLog.newest()).toEqual([]);
+    expect(await sandbox.fingerprint()).toEqual(before);
+  },
+);
 
 async function ask(url: string, calls: readonly object[]): Promise<object[]> {
   const headers = { "Content-Type": "application/json" };
