@@ -73,13 +73,14 @@ const resend = defineControl({
     schema: z.object({ status: z.int().nullable(), body: z.string() }).meta({ id: "ReceiverAnswer" }),
   },
   errors: ["not_found", "argument_invalid"],
-  // It changes nothing itself: the receiver's own request runs inside the gate.
-  async handle({ sandbox: { receiver }, body: { number, event_id } }) {
-    if (event_id !== undefined) return await receiver.resend(event_id);
-    const found = receiver.deliveries().find((one) => one.number === number);
-    if (found === undefined) throw new Problem("not_found", `No delivery ${number} has arrived.`);
-    return await receiver.resend(found);
-  },
+  // It changes nothing itself: the receiver's own request runs inside the gate. A restore waits for it, as it must not arrive afterwards.
+  handle: async ({ sandbox: { receiver, calls }, body: { number, event_id } }) =>
+    await calls.run(async () => {
+      if (event_id !== undefined) return await receiver.resend(event_id);
+      const found = receiver.deliveries().find((one) => one.number === number);
+      if (found === undefined) throw new Problem("not_found", `No delivery ${number} has arrived.`);
+      return await receiver.resend(found);
+    }),
 });
 
 /** `POST /keys/rotate` */

@@ -396,6 +396,25 @@ test("a reset refuses the requests that were sent before it, and the next user f
   expect(await sandbox.fingerprint()).toEqual(before);
 });
 
+test("a duplicate that is sent while a sandbox is reset does not arrive afterwards", async () => {
+  const { control } = sandbox.description.urls;
+  const send = async (path: string, body: object) =>
+    await fetch(`${control}${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const start = await sandbox.snapshot();
+  await send("/given", { merchant: { state: "pending" } });
+  await send("/deliver", {});
+  const number = sandbox.receiver.deliveries()[0]?.number;
+  const duplicates = Array.from({ length: 20 }, async () => await send("/receiver/resend", { number }));
+  while (sandbox.receiver.deliveries().length < 3) await new Promise(setImmediate);
+  await start.reset();
+  await Promise.all(duplicates);
+  expect(sandbox.receiver.deliveries()).toEqual([]);
+});
+
 test.each([
   ["rpc", "", { jsonrpc: "2.0", id: 1, method: "evm_mine", params: [] }, '"code":-32603'],
   ["control", "/blocks", { blocks: 1 }, '"code":"undone"'],
