@@ -29,12 +29,29 @@ function toText(value: unknown): string {
   }
 }
 
+/** The longest text of the fields of a tuple, in characters. */
+const longestFields = 100;
+
 /**
- * Returns an argument of a call, an error or an event in at most 44 characters, none of them a control character.
+ * Returns an argument of a call, an error or an event in a few words without control characters: a value in at most 44 characters, and of a tuple or
+ * an array the first fields.
  *
- * @example shortenArgument("25000000") // "25000000"
+ * @example shortenArgument({ amount: "25000000" }) // {amount: 25000000}
  */
 export function shortenArgument(value: unknown): string {
+  if (typeof value === "object" && value !== null) return shortenFields(value);
   const text = escapeControls(typeof value === "string" ? value : String(JSON.stringify(value)));
   return text.length <= 44 ? text : `${text.slice(0, 20)}…${text.slice(-8)}`;
+}
+
+function shortenFields(value: object): string {
+  const isArray = Array.isArray(value);
+  const fields = Object.entries(value).map(([name, field]) =>
+    isArray ? shortenArgument(field) : `${escapeControls(name)}: ${shortenArgument(field)}`,
+  );
+  let shown = fields.shift() ?? "";
+  while (fields.length > 0 && shown.length + (fields[0]?.length ?? 0) <= longestFields)
+    shown += `, ${fields.shift()}`;
+  if (fields.length > 0) shown += ", …";
+  return isArray ? `[${shown}]` : `{${shown}}`;
 }
