@@ -1,3 +1,4 @@
+import { fromTimestamp } from "../../protocol/values/time.ts";
 import {
   type OutcomeUnknownError,
   operationId,
@@ -82,7 +83,11 @@ export async function currentRefund(
   if (operation === undefined) return record;
   if (operation.status !== "confirmed")
     return { ...record, status: "due", transaction_hash: null, collected_at: null };
-  return { ...record, transaction_hash: operation.hash };
+  const { hash: transaction_hash, confirmed_at } = operation;
+  // Another transaction has collected it since.
+  const isOther = record.collected_at !== null && transaction_hash !== record.transaction_hash;
+  const collected_at = isOther && confirmed_at !== null ? fromTimestamp(confirmed_at) : record.collected_at;
+  return { ...record, transaction_hash, collected_at };
 }
 
 async function isPurchaseOnChain(
