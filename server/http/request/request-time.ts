@@ -1,5 +1,6 @@
 import { ChainUnavailableError } from "../../chain/chain-reader.ts";
 import type { Clock } from "../../services.ts";
+import { UndoneError } from "../gate.ts";
 import type { OperationContext } from "../operation.ts";
 import type { Entered } from "../run-in-gate.ts";
 import type { Step } from "../step.ts";
@@ -42,8 +43,8 @@ export class RequestTime {
       await time.confirm();
       return result;
     } catch (error) {
-      // It is the same at every time.
-      if (error instanceof ChainUnavailableError) throw error;
+      // The one is the same at every time; after the other, the request is not of this time at all.
+      if (error instanceof ChainUnavailableError || error instanceof UndoneError) throw error;
       const now = await time.#readOnce();
       if (now === expected) throw error;
       return await attempt(RequestTime.#at(now));

@@ -426,6 +426,8 @@ test.each([
     const { urls, accounts } = sandbox.description;
     const start = await sandbox.snapshot();
     const before = await sandbox.fingerprint();
+    // The restored time is another one.
+    await sandbox.given.merchant({ state: "funded" });
     const [{ key }] = accounts;
     const body = JSON.stringify(call);
     const headers = {
