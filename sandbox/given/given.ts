@@ -1,4 +1,5 @@
 import type { Mutex } from "async-mutex";
+import { AbortController, AbortSignal } from "../../protocol/globals.ts";
 import { operationId } from "../../relayer/relayer.ts";
 import { orList } from "../../server/lib/wording.ts";
 import type { Services } from "../../server/services.ts";
@@ -6,6 +7,7 @@ import type { SandboxClock } from "../chain/clock/clock.ts";
 import { readMining } from "../chain/clock/mining.ts";
 import type { components } from "../client/api-client.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { wait } from "../lib/time/timers.ts";
 import type { SandboxDescription } from "../options/description.ts";
 import { Deliveries } from "../receiver/deliver-undelivered.ts";
 import { askControl } from "../service/ask-control.ts";
@@ -92,7 +94,6 @@ export interface GivenSources {
 export class Given {
   readonly #sources: GivenSources;
   readonly #means: GivenMeans;
-  readonly #actors: GivenActors;
   /** The reviewer that uses the same account. */
   readonly reviewer: Reviewer;
   /** The deliveries of events. */
@@ -101,7 +102,6 @@ export class Given {
   constructor(sources: GivenSources, means: GivenMeans) {
     this.#sources = sources;
     this.#means = means;
-    this.#actors = actorsOf(sources, means);
     const { description, services, deliveryTurns: turns } = sources;
     const api = openApis(sources, means, true);
     this.reviewer = new Reviewer(description, means.clock, api);
@@ -167,35 +167,67 @@ export class Given {
   }
 
   async #merchant(plan: MerchantPlan): Promise<GivenMerchant> {
-    return await this.#inTurn(async () => {
-      await requireMerchantMeans(plan, this.#actors);
-      return { merchant: await giveMerchant(plan, this.#actors) };
+    return await this.#inTurn(async (actors) => {
+      await requireMerchantMeans(plan, actors);
+      return { merchant: await giveMerchant(plan, actors) };
     });
   }
 
   async #purchase(plan: PurchasePlan): Promise<GivenPurchase> {
-    return await this.#inTurn(async () => {
-      const given = await givePurchase(plan, this.#actors);
+    return await this.#inTurn(async (actors) => {
+      const given = await givePurchase(plan, actors);
       const { receipts, claim, decision, refund } = given.purchase;
       return { ...given, payments: receipts, claim, decision, refund };
     });
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(work: (actors: GivenActors) => Promise<T>): Promise<T> {
     return await this.#sources.turns.runExclusive(async () => {
-      // Not while the chain is made again, which begins without mining.
-      const { isOwn, client } = this.#means.chain;
-      const mining = await this.#sources.services.gate.runShared("a given state", async () =>
-        isOwn ? await readMining(client) : null,
-      );
-      if (mining !== null && !mining.automine && !mining.interval)
-        throw new SandboxError(
-          "given_refused",
-          'Mining is stopped, so no transaction of a given state would be mined. Start it: routing-sandbox mine --every transaction, or {"every":"transaction"} to POST /mining.',
-        );
-      return await work();
+      if (await this.#isMiningStopped()) throw miningStopped();
+      const ended = new AbortController();
+      const signal = AbortSignal.any([this.#means.signal, ended.signal]);
+      const running = work(actorsOf(this.#sources, { ...this.#means, signal }));
+      try {
+        return await Promise.race([running, this.#untilMiningStops(ended.signal)]);
+      } finally {
+        // Refused, it sends no further request once its transaction is mined.
+        ended.abort();
+        running.catch(() => undefined);
+      }
     });
   }
+
+  async #isMiningStopped(): Promise<boolean> {
+    const { isOwn, client } = this.#means.chain;
+    // Not while the chain is made again, which begins without mining.
+    const mining = await this.#sources.services.gate.runShared("a given state", async () =>
+      isOwn ? await readMining(client) : null,
+    );
+    return mining !== null && !mining.automine && !mining.interval;
+  }
+
+  /** @throws SandboxError given_refused when mining has been stopped for two looks: its transactions would be waited for without end. */
+  async #untilMiningStops(ended: AbortSignal): Promise<never> {
+    let looks = 0;
+    while (looks < 2) {
+      await wait(lookMs, ended);
+      // The call has ended.
+      if (ended.aborted) break;
+      const isStopped = await this.#isMiningStopped().catch(() => false);
+      looks = isStopped ? looks + 1 : 0;
+    }
+    throw miningStopped();
+  }
+}
+
+/** The pause between looks at whether mining has been stopped during a call, in milliseconds. */
+const lookMs = 2_000;
+
+function miningStopped(): SandboxError {
+  return new SandboxError(
+    "given_refused",
+    'Mining is stopped, so no transaction of a given state would be mined. Start it: routing-sandbox mine --every transaction, or {"every":"transaction"} to POST /mining.',
+  );
 }
 
 function programsOf({ accounts }: SandboxDescription): string[] {

@@ -349,6 +349,21 @@ test("a given state is refused while mining is stopped", async () => {
   });
 });
 
+test("a given state is refused when mining is stopped while it is created", {
+  tags: "thorough",
+}, async () => {
+  const { chain, given, requestLog } = await freshSandbox();
+  const refused = expect(given.purchase({ state: "paid" })).rejects.toMatchObject({
+    code: "given_refused",
+    message: expect.stringContaining("Mining is stopped"),
+  });
+  while (requestLog.newest().length === 0) await new Promise(setImmediate);
+  await setMining(chain.client, "never");
+  await refused;
+  await setMining(chain.client, "transaction");
+  expect((await given.purchase({ state: "active" })).purchase.status).toBe("active");
+});
+
 test("a transaction that reverts and a refusal of the API are thrown with their reason", async () => {
   const sandbox = await freshSandbox();
   const { given, wallets } = sandbox;
