@@ -100,11 +100,11 @@ export class NodeConnection {
     if (status !== undefined) return new NodeSilentError(`The node responded with HTTP ${status}.`);
     if (causes.some((cause) => cause instanceof TimeoutError))
       return new NodeSilentError(`The node gave no response within ${timeoutMs / 1_000} s.`);
-    return new NodeSilentError(
-      causes.some(({ name }) => name === "SyntaxError")
-        ? "The response is not JSON. The URL must be one of a node's JSON-RPC."
-        : "The node accepts no connection, or has closed it.",
-    );
+    if (causes.some(({ name }) => name === "SyntaxError"))
+      return new NodeSilentError("The response is not JSON. The URL must be one of a node's JSON-RPC.");
+    // Node's WebSocket does not say why it was refused.
+    const orRefuses = this.#sockets.length === 0 ? "" : ", refuses the WebSocket (check the key in its URL)";
+    return new NodeSilentError(`The node accepts no connection${orRefuses}, or has closed it.`);
   }
 
   /** Replaces what may be a key: providers quote it in their refusals. */

@@ -188,7 +188,10 @@ test("a node that refuses the upgrade to a WebSocket is asked for it after pause
   for (const outcome of await Promise.allSettled(asked))
     expect(outcome).toMatchObject({
       status: "rejected",
-      reason: { message: "The node accepts no connection, or has closed it." },
+      reason: {
+        message:
+          "The node accepts no connection, refuses the WebSocket (check the key in its URL), or has closed it.",
+      },
     });
   // At once, and after pauses of 250, 500 and 1,000 ms; a busy machine takes longer than two seconds for the repeated requests.
   expect(upgrades).toBeLessThanOrEqual(6);
