@@ -346,8 +346,8 @@ async function pinNamedReceiver({ receiverUrl, resolveHost }: SandboxSettings, d
 /** Returns an observer that also writes new heads to the journal. */
 function announcing(watch: Watch, kept: OpenedChain): Watch {
   return withMethods(watch, {
-    head: () => {
-      watch.head();
+    head: (head: Parameters<Watch["head"]>[0]) => {
+      watch.head(head);
       kept.announce();
     },
   });

@@ -1,4 +1,5 @@
 import type { EIP1193RequestFn } from "viem";
+import type { BlockPoint } from "../../server/chain/chain-reader.ts";
 import type { Deliver, Refusal, Services } from "../../server/services.ts";
 import type { CollectionName, Collections } from "../../server/store/records.ts";
 import type { Change, Store, StoreImage } from "../../server/store/store.ts";
@@ -8,6 +9,7 @@ import type { Fault } from "../faults/fault.ts";
 import { withMethods } from "../lib/with-methods.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { FaultLog } from "./fault-log.ts";
+import { HeadLog } from "./head-log.ts";
 import { Metrics } from "./metrics.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import { RequestLog } from "./request-log.ts";
@@ -19,6 +21,7 @@ export class Watch {
   readonly refusals = new RefusalLog(this.feed);
   readonly requests = new RequestLog(this.feed);
   readonly faultLog = new FaultLog();
+  readonly heads = new HeadLog();
   readonly tracing = new RequestTracing();
   readonly metrics = new Metrics();
 
@@ -69,8 +72,11 @@ export class Watch {
   /** Sends a change when a database says that a process has committed. */
   readonly changedElsewhere = (): void => this.feed.note("everything");
 
-  /** Sends a change for a new head of the chain. */
-  readonly head = (): void => this.feed.note("blocks");
+  /** Notes and sends a new head of the chain; null for the one of now. */
+  readonly head = (head: BlockPoint | null): void => {
+    if (head !== null) this.heads.note(head.number);
+    this.feed.note("blocks");
+  };
 }
 
 /** The topic of the explorer for each collection that it shows; credentials and idempotency keys are never shown. */

@@ -54,7 +54,8 @@ export function openExplorer(parts: {
     // One at a time: each has Anvil execute up to hundreds of transactions again.
     makeTrace: async (subject) =>
       await traces.runExclusive(
-        async () => await renderTraceOf(subject, sources, { faults: watch.faultLog, explain }),
+        async () =>
+          await renderTraceOf(subject, sources, { faults: watch.faultLog, heads: watch.heads, explain }),
       ),
     stream,
     close() {

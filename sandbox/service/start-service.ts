@@ -1,5 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import { AbortController } from "../../protocol/globals.ts";
+import type { BlockPoint } from "../../server/chain/chain-reader.ts";
 import type { Services } from "../../server/services.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
@@ -32,8 +33,8 @@ export interface Observer {
   watchDeliver: (deliver: Services["deliver"]) => Services["deliver"];
   /** Called when another process has committed. */
   changedElsewhere(): void;
-  /** Called with a new head of the chain. */
-  head(): void;
+  /** Called with a new head of the chain; null for the one of now. */
+  head(head: BlockPoint | null): void;
 }
 
 /**
@@ -135,7 +136,7 @@ export async function followChain(
     log: services.log,
     announce: (head) => {
       if (head !== null) services.chain.expect(head);
-      observer.head();
+      observer.head(head);
     },
     ...(ended === undefined ? {} : { ended }),
   });

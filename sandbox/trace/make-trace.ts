@@ -1,6 +1,8 @@
 import { performance } from "node:perf_hooks";
 import type { FaultLog } from "../activity/fault-log.ts";
+import type { HeadLog } from "../activity/head-log.ts";
 import type { Sources } from "../explorer/sources.ts";
+import type { BlockView, RequestView } from "../explorer/views.ts";
 import { machineClock } from "../lib/time/timers.ts";
 import { type CollectedAnswers, collectAnswers, type ExplainTransaction } from "./collect-answers.ts";
 import { renderTrace } from "./render-trace.ts";
@@ -15,6 +17,12 @@ import {
 } from "./trace-entries.ts";
 import type { TraceEntry, TraceSubject, TraceView } from "./trace-view.ts";
 
+/** The logs that say when something happened which the explorer shows without a time of the machine. */
+interface ActivityLogs {
+  faults: FaultLog;
+  heads: HeadLog;
+}
+
 /** The description of a trace that no test has written. */
 export const noSubject: TraceSubject = { test: null, failures: [], snapshot: null, snapshot_problem: null };
 
@@ -22,10 +30,10 @@ export const noSubject: TraceSubject = { test: null, failures: [], snapshot: nul
 export async function makeTrace(
   subject: TraceSubject,
   sources: Sources,
-  { faults, explain }: { faults: FaultLog; explain: ExplainTransaction },
+  { explain, ...logs }: ActivityLogs & { explain: ExplainTransaction },
 ): Promise<string> {
   const answers = await collectAnswers(sources, explain);
-  const entries = orderEntries(answers, faults);
+  const entries = orderEntries(answers, logs);
   const trace = {
     format: "routing-sandbox-trace" as const,
     version: 1 as const,
@@ -79,39 +87,91 @@ function countPreparation(
   return prepared;
 }
 
-/** An entry with its place: by sandbox time, then by rank, then in the given order. */
+/** An entry with its place: by time, then by rank, then in the given order. */
 interface PlacedEntry {
   entry: UnplacedEntry;
   at: string;
   rank: number;
 }
 
-/** The ranks of what has the same sandbox time, which is that of the newest block: what a request did comes after it. */
-const ranks = { block: 0, asked: 1, relayed: 2, delivered: 3 } as const;
+/** The ranks of what has the same time: what a request did comes after it, and a relay operation, told as it ended, after its transaction. */
+const ranks = { block: 0, mined: 1, asked: 2, relayed: 3, delivered: 4 } as const;
 
-/** Orders everything that happened on one timeline, the oldest entry first. */
-function orderEntries(answers: CollectedAnswers, faults: FaultLog): TraceEntry[] {
-  const { blocks, operations, events, explanations, overview } = answers;
-  const oldestFirst = blocks.toReversed();
-  const mined = oldestFirst.flatMap((block, index) =>
-    blockEntries(block, oldestFirst[index - 1], explanations, overview.mode === "live"),
+/**
+ * Orders everything that happened on one timeline, the oldest entry first. In deterministic mode that is by sandbox time, which each block moves
+ * ahead; in live mode, where much happens within a second of it, by the clock of the machine.
+ */
+function orderEntries(answers: CollectedAnswers, { faults, heads }: ActivityLogs): TraceEntry[] {
+  const { operations, events, explanations, overview } = answers;
+  const blocks = answers.blocks.toReversed();
+  const isLive = overview.mode === "live";
+  const times = isLive ? timesSeen(blocks, answers.requests.data, heads) : blocks.map(({ at }) => at);
+  const timeOfBlock = (index: number) => times[index] ?? "";
+  const mined = blocks.flatMap((block, index) =>
+    blockEntries(block, blocks[index - 1], explanations, isLive).map((entry) => ({
+      entry,
+      at: timeOfBlock(index),
+      rank: ranks.block,
+    })),
   );
-  const placed = [
-    ...place(mined, ranks.block),
-    ...asked(answers, faults),
-    ...place(operations.toReversed().map(operationEntry), ranks.relayed),
-    ...place(events.toReversed().flatMap(deliveryEntries), ranks.delivered),
-  ];
-  return placed
+  const minedAt = new Map(
+    blocks.flatMap(({ transactions }, index) => transactions.map(({ hash }) => [hash, timeOfBlock(index)])),
+  );
+  const seen = [...mined, ...asked(answers, faults)];
+  const timeOf = (at: string) => (isLive ? lastUntil(at, seen) : at);
+  const relayed = operations.toReversed().map((operation) => {
+    const at = operation.transactions
+      .map(({ hash }) => minedAt.get(hash))
+      .findLast((time) => time !== undefined);
+    const entry = operationEntry(operation);
+    return at === undefined
+      ? { entry, at: timeOf(operation.created_at), rank: ranks.relayed }
+      : { entry, at, rank: ranks.mined };
+  });
+  const delivered = events
+    .toReversed()
+    .flatMap(deliveryEntries)
+    .map((entry) => ({ entry, at: timeOf(entry.at ?? ""), rank: ranks.delivered }));
+  return [...seen, ...relayed, ...delivered]
     .toSorted((a, b) => a.at.localeCompare(b.at) || a.rank - b.rank)
     .map(({ entry }, index) => ({ number: index + 1, ...entry }));
 }
 
-function place(entries: readonly UnplacedEntry[], rank: number): PlacedEntry[] {
-  return entries.map((entry) => ({ entry, at: entry.at ?? "", rank }));
+/**
+ * Returns when blocks, the oldest first, came by the clock of the machine: when the node announced them, but before a request that names one of their
+ * transactions. One that is not known has the time of the next one.
+ */
+function timesSeen(blocks: readonly BlockView[], requests: readonly RequestView[], heads: HeadLog): string[] {
+  const named = new Map<string, number>();
+  // The newest request comes first.
+  for (const { body, received } of requests)
+    for (const hash of JSON.stringify(body).match(transactionHash) ?? [])
+      named.set(hash, Date.parse(received));
+  let next = performance.timeOrigin + performance.now();
+  return blocks
+    .toReversed()
+    .map(({ number, transactions }) => {
+      next = Math.min(
+        next,
+        heads.seenAt(number) ?? next,
+        ...transactions.map(({ hash }) => named.get(hash) ?? next),
+      );
+      return new Date(next).toISOString();
+    })
+    .toReversed();
 }
 
-/** Requests and faults by the wall clock; one whose sandbox time is not known has that of the request before it. */
+const transactionHash = /0x[0-9a-f]{64}/g;
+
+/** The place of the last of some entries that is not after a sandbox time. */
+function lastUntil(at: string, entries: readonly PlacedEntry[]): string {
+  const before = entries
+    .filter(({ entry }) => entry.at !== null && entry.at <= at)
+    .map((placed) => placed.at);
+  return before.toSorted().at(-1) ?? "";
+}
+
+/** Requests and faults by the clock of the machine; in deterministic mode, one whose sandbox time is not known has that of the request before it. */
 function asked({ requests, overview }: CollectedAnswers, faults: FaultLog): PlacedEntry[] {
   const now = performance.timeOrigin + performance.now();
   const byWallClock = [
@@ -126,8 +186,8 @@ function asked({ requests, overview }: CollectedAnswers, faults: FaultLog): Plac
     })),
   ].sort((a, b) => a.wall - b.wall);
   let at = byWallClock.find(({ entry }) => entry.at !== null)?.entry.at ?? overview.now;
-  return byWallClock.map(({ entry }) => {
+  return byWallClock.map(({ entry, wall }) => {
     if (entry.at !== null && entry.at > at) at = entry.at;
-    return { entry, at, rank: ranks.asked };
+    return { entry, at: overview.mode === "live" ? new Date(wall).toISOString() : at, rank: ranks.asked };
   });
 }

@@ -36,9 +36,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The text that the page of a trace has before its modules run, as a person reads it. */
 async function summary(name: string): Promise<string> {
-  const page = await readFile(join(folder, "left", `failing-suite-${name}.trace.html`), "utf8");
+  return textOf(await readFile(join(folder, "left", `failing-suite-${name}.trace.html`), "utf8"));
+}
+
+/** The text that the page of a trace has before its modules run, as a person reads it. */
+function textOf(page: string): string {
   const text = /<pre>([\s\S]*?)<\/pre>/.exec(page)?.[1] ?? "";
   return text
     .replaceAll("&lt;", "<")
@@ -134,4 +137,33 @@ test("a trace has at most one megabyte, and its snapshot file can be started", a
   });
   const answer = await fetch(`${sandbox.description.urls.control}/explorer/purchases`);
   expect(await answer.json()).toMatchObject({ data: [{ status: "active" }] });
+});
+
+const step =
+  /enroll\(|confirmEnrollment|createPurchase|activatePurchase|offer\(|offer: confirmed|pay\(|reconcilePurchase| claim\(|fileClaim|recordDecision|executeRefund|collectRefund\(|collect refund: confirmed/;
+
+test("a trace in live mode has each step after the one that it needs, also within a second", async () => {
+  await using sandbox = await createSandbox({ mode: "live" });
+  await sandbox.given.purchase({ state: "refunded" });
+  const file = join(folder, "live.html");
+  await sandbox.trace(file);
+  const steps = textOf(await readFile(file, "utf8"))
+    .split("\n")
+    .flatMap((line) => step.exec(line) ?? []);
+  expect(steps).toEqual([
+    "enroll(",
+    "confirmEnrollment",
+    "createPurchase",
+    "activatePurchase",
+    "offer(",
+    "offer: confirmed",
+    "pay(",
+    "reconcilePurchase",
+    " claim(",
+    "fileClaim",
+    "recordDecision",
+    "executeRefund",
+    "collectRefund(",
+    "collect refund: confirmed",
+  ]);
 });
