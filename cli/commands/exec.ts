@@ -156,7 +156,10 @@ async function repeatCommand(
       });
     const firstRequest = sandbox.requestLog.nextNumber;
     const exitCode = await runOnce(run);
-    if (exitCode !== 0) return exitCode;
+    if (exitCode !== 0) {
+      if (repeat > 1) stderr.write(`Run ${number} of ${repeat} failed with exit code ${exitCode}.\n`);
+      return exitCode;
+    }
     if (!expectEqual) continue;
     const recorded = await recordRun(sandbox, firstRequest);
     first ??= recorded;
@@ -166,6 +169,7 @@ async function repeatCommand(
     return differ;
   }
   if (first !== undefined) stderr.write(`${repeat} runs have the fingerprint ${first.fingerprint.digest}.\n`);
+  else if (repeat > 1) stderr.write(`${repeat} runs succeeded.\n`);
   return 0;
 }
 

@@ -70,7 +70,7 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
     if (!programIdSchema.safeParse(id).success)
       throw new SandboxError(
         "option_invalid",
-        `programs has ${showValue(id)}, which is no program id. Use an id such as prg_demo.`,
+        `The option programs has ${showValue(id)}, which is no program id. Use an id such as prg_demo.`,
       );
     const known = programRoles.find((role) => role.id === id);
     const setting = {

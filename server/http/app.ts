@@ -93,7 +93,7 @@ function serveResource(app: Express, resource: Resource, services: Services): vo
   });
 }
 
-/** Answers with the problem that an error is, and logs the causes of one that is the service's own. */
+/** Answers with the problem that an error is, and logs the causes of one that is the service's own, apart from its end. */
 function answerError(error: unknown, request: Request, response: Response, services: Services): void {
   if (error instanceof AnswerLostError) {
     dropConnection(response, error.sent);
@@ -102,10 +102,9 @@ function answerError(error: unknown, request: Request, response: Response, servi
     noteRequest(request, response, outcome, services);
     return;
   }
-  const isEnded = error instanceof EndedError;
-  const problem = isEnded ? new Problem("service_closing", ended) : toProblem(error);
+  const problem = error instanceof EndedError ? new Problem("service_closing", ended) : toProblem(error);
   const requestId = String(response.locals["requestId"]);
-  if (problem.status >= 500 && !isEnded)
+  if (problem.status >= 500 && problem.code !== "service_closing")
     services.log.error({ request_id: requestId, causes: describeError(error) }, problem.code);
   if (response.headersSent) {
     response.destroy();

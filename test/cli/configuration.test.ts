@@ -63,6 +63,7 @@ test.each([
     "x",
     'ROUTING_SANDBOX_API_PORT is "x". It must be a whole number from 0 to 65535.',
   ],
+  ["ROUTING_SANDBOX_PROGRAM", "demo", 'ROUTING_SANDBOX_PROGRAM has "demo", which is no program id.'],
   ["ROUTING_SANDBOX_AUTO_DELIVER", "yes", 'ROUTING_SANDBOX_AUTO_DELIVER is "yes". Use true or false.'],
 ])("%s=%s is refused", async (name, value, complaint) => {
   process.env[name] = value;

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { processesWith } from "../../../sandbox/lib/processes/processes.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -157,6 +158,24 @@ describe("exec", () => {
         socket.write(lines.join("\\r\\n"), () => (sent += 1) === 30 && process.exit(0));
       }
       setInterval(() => {}, 1_000);`;
+    expect(await tryCli(["exec", ...node(program)])).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  test("ends without a word after a command that has left a delivery in progress", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void silent.close());
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const program = `
+      const { readFileSync } = await import("node:fs");
+      const { urls } = JSON.parse(readFileSync(process.env.ROUTING_SANDBOX_FILE, "utf8"));
+      const post = (path, body) =>
+        fetch(urls.control + path, { method: "POST", headers: { "content-type": "application/json" }, body });
+      await post("/receiver/pin", JSON.stringify({ url: "http://127.0.0.1:${port}" }));
+      await post("/given", JSON.stringify({ purchase: { state: "paid" } }));
+      post("/deliver", "{}");
+      while ((await (await fetch(urls.control + "/requests")).json()).in_progress.length === 0);
+      process.exit(0);`;
     expect(await tryCli(["exec", ...node(program)])).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 

@@ -103,7 +103,7 @@ test.for([
 });
 
 test.for([
-  [["demo"], 'programs has "demo", which is no program id. Use an id such as prg_demo.'],
+  [["demo"], 'The option programs has "demo", which is no program id. Use an id such as prg_demo.'],
   [[{ id: "prg_books", account: "books" }], "is no program"],
   [
     [{ id: "prg_books", name: "" }],
