@@ -264,7 +264,7 @@ async function openProcess(
   named: PinnedReceiver | null,
 ) {
   const { chain } = kept;
-  const cluster = opened.use(await openCluster(settings, chain, kept.store, deadline));
+  const cluster = opened.use(await openCluster(settings, chain, kept, deadline));
   const receiver = await ReceiverPin.open(
     `${urls.api}${receiveNotification.path}`,
     named,

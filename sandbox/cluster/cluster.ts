@@ -10,6 +10,8 @@ import type { SandboxSettings } from "../options/settings.ts";
 /** The processes that answer for one sandbox, as one of them sees the others, and the store that they share. */
 export interface Cluster extends AsyncDisposable {
   readonly store: Store;
+  /** Tells these records from earlier ones about the chain of the same node, so that none gets an id that the chain has; empty on its own chain. */
+  readonly recordsId: string;
   /** The store of the relayer's journal. */
   readonly relayerJournal: RelayerJournalStore;
   /** The event that a start waits for here, as in "the chain to respond". */

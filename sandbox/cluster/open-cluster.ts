@@ -11,11 +11,13 @@ import type { Cluster } from "./cluster.ts";
 /** A process that shares its store with no other. */
 class ClusterOfOne implements Cluster {
   readonly store: Store;
+  readonly recordsId: string;
   readonly relayerJournal: RelayerJournalStore;
   readonly awaited = "the chain to respond";
 
-  constructor(store: JournaledStore) {
+  constructor(store: JournaledStore, recordsId: string) {
     this.store = store;
+    this.recordsId = recordsId;
     this.relayerJournal = store;
   }
 
@@ -43,17 +45,17 @@ class ClusterOfOne implements Cluster {
 /**
  * Opens the store that the settings name, in memory, a directory or PostgreSQL, and takes a place among the processes that share it.
  *
- * @param journal - where a data directory keeps chain and records; null in memory.
+ * @param kept - where a data directory keeps chain and records, null in memory, and the id of these records.
  * @throws SandboxError database_mismatch, database_in_use; StoreUnavailableError, DatabaseUrlError.
  */
 export async function openCluster(
   settings: SandboxSettings,
   chain: ChainNode,
-  journal: JournaledStore | null,
+  { store: journal, recordsId }: { store: JournaledStore | null; recordsId: string },
   deadline: StartDeadline,
 ): Promise<Cluster> {
   const { store } = settings;
-  if (store === undefined) return new ClusterOfOne(journal ?? openEphemeralStore());
+  if (store === undefined) return new ClusterOfOne(journal ?? openEphemeralStore(), recordsId);
   // Without a database, nothing of its client is loaded.
   const { openShared } = await import("./shared-store.ts");
   const opening = openShared({ ...settings, store }, chain, journal);

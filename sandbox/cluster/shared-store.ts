@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { URL } from "../../protocol/globals.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
@@ -66,6 +67,7 @@ export class SharedStore implements Cluster {
   readonly store: PostgresStore;
   readonly awaited = "the database and the chain to respond";
   readonly member: ClusterMember;
+  recordsId = "";
   readonly #log: Log;
 
   private constructor(store: PostgresStore, member: ClusterMember, log: Log) {
@@ -88,7 +90,9 @@ export class SharedStore implements Cluster {
   static async open(url: string, role: ClusterRole, log: Log): Promise<SharedStore> {
     const store = await PostgresStore.open(new Database(url));
     try {
-      return new SharedStore(store, await ClusterMember.join(store, role).catch(asSandboxError), log);
+      const shared = new SharedStore(store, await ClusterMember.join(store, role).catch(asSandboxError), log);
+      shared.recordsId = (await store.about("records_id")) ?? "";
+      return shared;
     } catch (error) {
       await store.close();
       throw error;
@@ -111,7 +115,11 @@ export class SharedStore implements Cluster {
     const { epoch } = chain.deployment;
     // The chain of a node is there, whether a data directory knows of it or not.
     const resumed = chain.isOwn ? chain.resumed : kept !== null;
-    if (kept === null && !resumed) await this.store.writeAbout("epoch", epoch);
+    if (kept === null && !resumed) {
+      this.recordsId = chain.isOwn ? "" : randomUUID();
+      await this.store.writeAbout("records_id", this.recordsId);
+      await this.store.writeAbout("epoch", epoch);
+    }
     // A fresh chain can have the epoch of one that is gone: what the database holds of that one is not on it.
     else if (kept !== epoch || !resumed)
       throw new SandboxError(

@@ -66,6 +66,8 @@ export const keptSettings = z.object({
   in_database: z.boolean().default(false),
   /** The epoch of the chain of the node that it is connected to; none on its own chain. */
   epoch: z.string().optional(),
+  /** Tells these records from earlier ones about the chain of the same node; none on its own chain. */
+  records_id: z.string().optional(),
 });
 
 /** The parsed form of {@link keptSettings}. */

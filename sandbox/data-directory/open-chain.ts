@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { toHex } from "viem";
 import { awaitAutomine } from "../../relayer/node/automine.ts";
@@ -39,6 +39,8 @@ export interface OpenedChain extends ChainKeeper {
   chain: ChainNode;
   /** The store of the data directory's journal, which has the records too; null in memory. */
   store: JournaledStore | null;
+  /** Tells the records of a data directory, or those in memory, from earlier ones about the chain of the same node; empty on its own chain. */
+  recordsId: string;
   /** Has the data directory contain this sandbox from now on. */
   begin(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function openChain(start: ChainStart): Promise<OpenedChain> {
     ...keepChain(chain, journal, opened, settings.log),
     chain,
     store: journal?.store ?? null,
+    recordsId: chain.isOwn ? "" : (journal?.recordsId ?? randomUUID()),
     begin: async () => await journal?.begin(chain),
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { AbortController } from "../../protocol/globals.ts";
@@ -150,7 +151,7 @@ function settingsToKeep({ seed, mode, programs, contracts, store, network }: San
     programs: [...programs],
     ...keptRegistrar(contracts),
     in_database: store !== undefined,
-    ...(network === null ? {} : { epoch: network.deployment.epoch }),
+    ...(network === null ? {} : { epoch: network.deployment.epoch, records_id: randomUUID() }),
   };
 }
 

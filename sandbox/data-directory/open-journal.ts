@@ -32,6 +32,8 @@ export interface SandboxJournal {
   store: JournaledStore;
   /** Whether it has records of an earlier start. */
   resumed: boolean;
+  /** Tells these records from earlier ones about the chain of the same node; empty on its own chain. */
+  recordsId: string;
   /** The chain to continue with; null for a new sandbox, and for one whose chain is a node's. */
   kept: Omit<ChainHistory, "made"> | null;
   /** Stores a new sandbox from now on and replaces the old content atomically. */
@@ -79,7 +81,17 @@ export async function openJournal(
   lock.follow({ directory: journalIn(directory), isUntouched: () => store.isUntouched });
   const parts = { ...checkpointing(directory, store, lock), ...repairing(directory, store, () => state) };
   const kept = begun.chain === null ? null : { ...begun.chain, ...(await parts.latest()) };
-  return { store, kept, resumed: true, async begin() {}, async keep() {}, async undo() {}, ...parts };
+  const recordsId = begun.settings.records_id ?? "";
+  return {
+    store,
+    recordsId,
+    kept,
+    resumed: true,
+    async begin() {},
+    async keep() {},
+    async undo() {},
+    ...parts,
+  };
 }
 
 /**
@@ -171,6 +183,7 @@ async function newJournal(
     },
     ...checkpointing(directory, store, lock),
     ...repairing(directory, store, () => kept),
+    recordsId: settings.records_id ?? "",
     kept: null,
     resumed: false,
     async begin(chain) {

@@ -53,6 +53,7 @@ export interface ServiceProcess {
     clock: Pick<SandboxClock, "mode" | "now" | "travel">;
   };
   store: Services["store"];
+  recordsId: string;
   /** The store of the relayer's journal. */
   relayerJournal: RelayerJournalStore;
   /** The URLs of the sandbox, with this process's own API. */
@@ -81,7 +82,7 @@ export interface ServiceProcess {
  */
 // Long: one list of what the service uses.
 export function connectService(process: ServiceProcess): ConnectedService {
-  const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader } = process;
+  const { settings, log, chain, store, recordsId, urls, receiver, gate, requests, forwardToLeader } = process;
   const { faults, waits, closing, refused, answered } = process;
   const { seed, confirmations, receiptTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
@@ -102,7 +103,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
   });
   const services: Services = {
     settings: {
-      seed,
+      seed: recordsId === "" ? seed : `${seed}/${recordsId}`,
       confirmations,
       blockLagSeconds: chain.isOwn ? 0 : mostBlockLag,
       accounts: apiAccounts(seed, keys),

@@ -92,6 +92,7 @@ export async function startService(
   const connected = connectService({
     ...process,
     store,
+    recordsId: cluster.recordsId,
     relayerJournal: observer.relayerJournal(cluster.relayerJournal),
     faults,
     waits,

@@ -16,6 +16,7 @@ import { overviewSchema } from "../../../../sandbox/explorer/views.ts";
 import type { Given } from "../../../../sandbox/given/given.ts";
 import { purchaseStates } from "../../../../sandbox/given/states.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
+import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
 import { day } from "../../../../server/http/limits.ts";
 import { runCli, startCli, tryCli } from "../../../cli/run-cli.ts";
@@ -118,6 +119,29 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
   ]);
   expect(described).not.toMatch(/local chain/);
   expect(Object.keys(fault_choices.matrix)).not.toContain("chain");
+});
+
+test("records that begin again about the same contracts have other ids and credentials, since the chain has the earlier ones", async () => {
+  const { folder, ...network } = await deployOn(node.url);
+  const sold = async (wallet: "merchant" | "other_merchant", options: SandboxOptions) => {
+    await using sandbox = await createSandbox({ network, ...options });
+    const merchant = await sandbox.given.merchant({ state: "funded", wallet });
+    await sandbox.given.purchase({ state: "paid", merchant: merchant.merchant });
+    const kept = await Promise.all(
+      (["merchants", "purchases", "events", "credentials"] as const).map(
+        async (name) => await sandbox.store.list(name, {}),
+      ),
+    );
+    return kept.flat().map(({ key }) => key);
+  };
+  const dataDirectory = join(folder, "data");
+  const first = await sold("merchant", { dataDirectory });
+  const second = await sold("other_merchant", { dataDirectory, fresh: true });
+  expect(second.filter((id) => first.includes(id))).toEqual([]);
+  await using unkept = await createSandbox({ network });
+  await unkept.client.GET("/v1/routing/capabilities");
+  const [credential] = await unkept.store.list("credentials", {});
+  expect([...first, ...second]).not.toContain(credential?.key);
 });
 
 test("no response has the seed of the file of keys, which the keys of accounts are derived from", async () => {
