@@ -57,7 +57,7 @@ export async function explainTransaction(
   const { services, client, refusals } = sources;
   const observed = await services.chain.observe(hash);
   const [traces, transaction] = await Promise.all([
-    observed.receipt === null ? { trace: null, diff: null } : traceTransaction(hash, client),
+    observed.receipt === null ? { trace: null, isCut: false, diff: null } : traceTransaction(hash, client),
     viewTransaction(observed, client),
   ]);
   const { trace } = traces;
@@ -90,7 +90,7 @@ interface Run extends Traces {
 
 /** Explains what the transaction of a hash and a simulated call have in common. */
 export async function explainRun(
-  { observed, judged, trace, diff, output, failure, isSimulated }: Run,
+  { observed, judged, trace, isCut, diff, output, failure, isSimulated }: Run,
   sources: ExplainSources,
 ): Promise<Omit<CallExplanation, "not_checked" | "simulated">> {
   const { services } = sources;
@@ -115,6 +115,7 @@ export async function explainRun(
     logs: (receipt?.logs ?? []).map((log) => viewLog(log, services)),
     revert: await readRevert(output, closest, services),
     trace: trace === null ? null : viewTrace(trace, deployment),
+    inner_calls_left_out: isCut,
     changes: await readChanges(diff, observed, trace, sources),
     compared: judged.map(({ use, about, failed }) => ({
       step: use.step,

@@ -161,7 +161,10 @@ export const explanationSchema = z.object({
     }),
   ),
   revert: revert.nullable(),
+  /** The calls; null if a transaction is not mined, or the node does not trace. */
   trace: frame.nullable(),
+  /** Whether the inner calls are left out of `trace`, because the transaction used so much gas that there may be too many. */
+  inner_calls_left_out: z.boolean(),
   /**
    * The balances and slots that the transaction has changed, or that the call would change without its fee; null if a transaction is not
    * mined, or the node does not trace.

@@ -74,7 +74,12 @@ function renderDetails(explanation: Details, paint: Paint): string[] {
     ),
     ...section(callTitle(explanation), paint, renderCall(explanation, paint)),
     ...section("Logs", paint, explanation.logs.map(renderLog)),
-    ...section("Calls", paint, explanation.trace === null ? [] : renderFrame(explanation.trace, paint)),
+    ...section("Calls", paint, [
+      ...(explanation.trace === null ? [] : renderFrame(explanation.trace, paint)),
+      ...(explanation.inner_calls_left_out
+        ? ["The inner calls are left out: with so much gas, there may be too many."]
+        : []),
+    ]),
     ...section("Balances", paint, (changes?.balances ?? []).map(renderBalance)),
     ...section("Storage", paint, (changes?.storage ?? []).map(renderSlot)),
     ...section(

@@ -68,7 +68,7 @@ export function transactionDetails(
   measure: Measure,
   purchases: PurchasesById = new Map(),
 ): TemplateResult {
-  const { call, changes, logs, trace, transaction } = explained;
+  const { call, changes, logs, trace, inner_calls_left_out, transaction } = explained;
   const table = call === null ? nothing : callTable(call, measure);
   const about = facts(explained, measure, purchases);
   return html`${hasDifference(explained) ? [table, about] : [about, table]}
@@ -80,9 +80,11 @@ export function transactionDetails(
     ${
       trace === null
         ? html`<p class="small quiet">The node does not show the inner calls.</p>`
-        : trace.calls.length === 0
-          ? nothing
-          : folded("Inner calls", html`<ul class="calls plain">${callTree(trace, measure)}</ul>`)
+        : inner_calls_left_out
+          ? html`<p class="small quiet">The inner calls are left out: with so much gas, there may be too many.</p>`
+          : trace.calls.length === 0
+            ? nothing
+            : folded("Inner calls", html`<ul class="calls plain">${callTree(trace, measure)}</ul>`)
     }
     ${changes === null ? nothing : stateChanges(changes, measure)}
     ${

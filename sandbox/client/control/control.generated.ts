@@ -377,6 +377,7 @@ export interface components {
         meaning: string | null;
       } | null);
       trace: (components["schemas"]["CallFrame"] | null);
+      inner_calls_left_out: boolean;
       changes: (components["schemas"]["StateChanges"] | null);
       compared: {
         step: string;
@@ -467,6 +468,7 @@ export interface components {
         meaning: string | null;
       } | null);
       trace: (components["schemas"]["CallFrame"] | null);
+      inner_calls_left_out: boolean;
       changes: (components["schemas"]["StateChanges"] | null);
       compared: {
         step: string;
@@ -565,6 +567,7 @@ export interface components {
           meaning: string | null;
         } | null);
         trace: (components["schemas"]["CallFrame"] | null);
+        inner_calls_left_out: boolean;
         changes: (components["schemas"]["StateChanges"] | null);
         compared: {
           step: string;

@@ -20,6 +20,8 @@ export interface TracedCall {
   input: Hex;
   output?: Hex | undefined;
   error?: string | undefined;
+  gasUsed?: Hex | undefined;
+  /** The inner calls; undefined where there are none, or where they were not asked for. */
   calls?: TracedCall[] | undefined;
 }
 
@@ -32,6 +34,7 @@ const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
     input: bytes,
     output: bytes.optional(),
     error: z.string().optional(),
+    gasUsed: bytes.optional(),
     calls: z.array(tracedCall).optional(),
   }),
 );
@@ -48,6 +51,8 @@ interface TraceableCall {
 export interface Traces {
   /** The tree of calls; null where the node does not trace. */
   trace: TracedCall | null;
+  /** Whether the inner calls were not asked for, because there may be too many. */
+  isCut: boolean;
   /** The balances and slots that have changed, as the tracer `prestateTracer` returns them; null where the node does not trace. */
   diff: unknown;
 }
@@ -87,12 +92,21 @@ async function traceBoth(
         params: paramsOf(tracer),
       })
       .catch(() => null);
-  const [tree, diff] = await Promise.all([
-    ask({ tracer: "callTracer" }),
+  const [top, diff] = await Promise.all([
+    ask({ tracer: "callTracer", tracerConfig: { onlyTopCall: true } }),
     ask({ tracer: "prestateTracer", tracerConfig: { diffMode: true } }),
   ]);
-  return { trace: tracedCall.safeParse(tree).data ?? null, diff };
+  const outer = tracedCall.safeParse(top).data ?? null;
+  if (BigInt(outer?.gasUsed ?? 0) > mostTreeGas) return { trace: outer, isCut: true, diff };
+  const tree = await ask({ tracer: "callTracer" });
+  return { trace: tracedCall.safeParse(tree).data ?? null, isCut: false, diff };
 }
+
+/**
+ * The most gas of a transaction whose inner calls are read: Anvil takes a time for them that grows with the square of their number, and answers nothing
+ * else meanwhile: about 4 seconds for as many as this pays for, and minutes for those of a full block.
+ */
+const mostTreeGas = 4_000_000n;
 
 /** Every call of a trace, the outer ones first. */
 export function allCalls(call: TracedCall): TracedCall[] {

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex } from "viem";
+import { encodeFunctionData, type Hex, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { contractArtifactFile } from "../../../../sandbox/chain/contracts.ts";
@@ -189,4 +189,23 @@ test("a terminal shows balances and storage below the call tree", async () => {
   const order = ["Calls", "Balances", "Storage"].map((title) => lines.indexOf(title));
   expect(order).toEqual(order.toSorted((left, right) => left - right));
   expect(order).not.toContain(-1);
+});
+
+test("a transaction with very many inner calls is explained without them, and the chain responds", async () => {
+  const sandbox = await freshSandbox();
+  const { client } = sandbox.chain;
+  const contract = "0x00000000000000000000000000000000000a0002";
+  // Calls the identity precompile as often as its calldata says.
+  const code = "0x6000355b8015601f576000600060006000600060045af150600190036003565b00";
+  await client.request({ method: "anvil_setCode", params: [contract, code] } as never);
+  const call = {
+    from: sandbox.wallets.buyer.address,
+    to: contract,
+    data: numberToHex(150_000, { size: 32 }),
+  } as const;
+  const gas = numberToHex(29_000_000);
+  const hash = await client.request({ method: "eth_sendTransaction", params: [{ ...call, gas }] } as never);
+  const left = { inner_calls_left_out: true, trace: { calls: [] }, changes: { storage: [] } };
+  expect(await explain(sandbox, hash)).toMatchObject(left);
+  expect(await sandbox.explain({ call })).toMatchObject(left);
 });
