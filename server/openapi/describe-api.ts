@@ -99,7 +99,7 @@ function introduction(urls: { docs: string }): string {
   const edge = edgeCodes.map((code) => `\`${code}\``).join(", ");
   return [
     "Merchants enroll. Purchases are signed, paid, claimed, decided and refunded with a test stablecoin on a chain. " +
-      `The guide is at ${urls.docs}/portal/docs.md; every error code has a page under ${urls.docs}/errors.`,
+      `Read [the guide](${urls.docs}/portal/docs.md); every error code has [a page](${urls.docs}/errors).`,
     "A later version may add fields, codes and events to responses. Ignore unknown fields, and handle unknown codes by their status.",
     `Before an operation runs, every path can respond with: ${edge}.`,
     "The request examples succeed on a fresh `deterministic` sandbox with the default seed, in this order, together with the wallets' " +

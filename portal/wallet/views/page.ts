@@ -14,7 +14,6 @@ export function viewPage(state: PageState, deeds: Deeds) {
       <div class="notice bad" role="alert"><p>${failure}</p></div>
       <p><button type="button" @click=${() => deeds.reload()}>Try again</button></p>`;
   if (wallet === null || capabilities === null) return html`<p role="status">Reading the actions …</p>`;
-  const { subject } = wallet;
   const { token } = capabilities.contracts;
   const title = titleOf(wallet, token);
   document.title = `${title} · Routing sandbox`;
@@ -22,7 +21,7 @@ export function viewPage(state: PageState, deeds: Deeds) {
       <h1>${title}</h1>
       ${viewEnrollment(wallet, token)} ${viewReceipt(wallet, token)}
     </div>
-    ${viewSummary(subject, capabilities)}
+    ${viewSummary(wallet, capabilities)}
     ${wallet.actions.some(({ allowed }) => allowed) ? viewWallets(state, deeds) : nothing}
     ${viewActions(wallet, state, deeds)}`;
 }

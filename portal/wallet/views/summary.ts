@@ -131,27 +131,40 @@ function whyNotPayable(
 }
 
 /** Says what is paid, how much and until when; or of a merchant how much refunds may draw from its wallet. */
-export function viewSummary(subject: Subject, { contracts: { token } }: Capabilities): TemplateResult {
+export function viewSummary(
+  { subject, actions }: WalletView,
+  { contracts: { token } }: Capabilities,
+): TemplateResult {
   return html`<section class="panel" aria-label="Summary">
-    ${subject.type === "purchase" ? purchaseSummary(subject, token) : merchantSummary(subject, token)}
+    ${subject.type === "purchase" ? purchaseSummary(subject, actions, token) : merchantSummary(subject, token)}
   </section>`;
 }
 
-function purchaseSummary(subject: PurchaseSubject, token: Token): TemplateResult {
+/** The deadlines of a purchase that can still be met. */
+function openDeadlines({ status, paid }: PurchaseSubject, actions: readonly Action[]) {
+  const toPay = actions.some(
+    ({ name, allowed }) => allowed && (name === "register" || paymentActions.includes(name)),
+  );
+  const whyNotClaim = actions.find(({ name }) => name === "claim")?.why_not ?? "";
+  const isUnclaimed = status === "created" || status === "active";
+  return { toPay, toClaim: isUnclaimed && (toPay || paid !== "0") && !/deadline/.test(whyNotClaim) };
+}
+
+function purchaseSummary(subject: PurchaseSubject, actions: readonly Action[], token: Token): TemplateResult {
   const { id, merchant, buyer, beneficiary, terms, amount, pay_deadline, claim_deadline } = subject;
+  const { toPay, toClaim } = openDeadlines(subject, actions);
   return html`<dl class="facts">
       <dt>For</dt><dd>${viewTerms(terms)}</dd>
       <dt>Price</dt><dd><strong class="amount">${formatAmount(amount, token)}</strong></dd>
-      ${isPaid(subject) ? nothing : html`<dt>Pay until</dt><dd>${viewDate(pay_deadline)}</dd>`}
+      ${toPay ? html`<dt>Pay until</dt><dd>${viewDate(pay_deadline)}</dd>` : nothing}
     </dl>
     <details>
-      <summary>Details: accounts and deadlines</summary>
+      <summary>Details: accounts${toClaim ? " and deadline" : ""}</summary>
       <dl class="facts small bytes">
         <dt>Paid to</dt><dd><code>${merchant}</code></dd>
         <dt>Paid by</dt><dd><code>${buyer}</code></dd>
         ${beneficiary === buyer ? nothing : html`<dt>Refunds go to</dt><dd><code>${beneficiary}</code></dd>`}
-        ${isPaid(subject) ? html`<dt>Pay until</dt><dd>${viewDate(pay_deadline)}</dd>` : nothing}
-        <dt>Claim until</dt><dd>${viewDate(claim_deadline)}</dd>
+        ${toClaim ? html`<dt>Claim until</dt><dd>${viewDate(claim_deadline)}</dd>` : nothing}
         <dt>Purchase</dt><dd><code>${id}</code></dd>
       </dl>
     </details>`;

@@ -33,6 +33,20 @@ test("the entries of the menu stay where they are when another one is chosen", a
   }
 });
 
+test("on a phone the chosen tab lies clear of the fade at the right of the menu", async () => {
+  const page = await kit.open("", { viewport: { width: 390, height: 844 } });
+  const menu = page.getByRole("navigation", { name: "Explorer" });
+  for (const name of await menu.getByRole("link").allTextContents()) {
+    await menu.getByRole("link", { name, exact: true }).click();
+    const chosen = menu.locator('[aria-current="page"]', { hasText: name });
+    await chosen.waitFor();
+    const [tab, row] = [await chosen.boundingBox(), await menu.boundingBox()];
+    if (tab === null || row === null) throw new Error(`${name} has no place.`);
+    expect(tab.x, name).toBeGreaterThanOrEqual(row.x);
+    expect(tab.x + tab.width, name).toBeLessThanOrEqual(row.x + row.width - 40);
+  }
+});
+
 test("on a phone the search is a button next to the tabs, which opens its field", async () => {
   const page = await kit.open("", { viewport: { width: 390, height: 844 } });
   const find = page.getByRole("button", { name: "Find", exact: true });
@@ -112,7 +126,7 @@ test("a transaction without a recipient creates a contract", async () => {
   expect(await page.getByText("deployer creates a contract").count()).toBe(2);
 });
 
-test("an operation that a fault holds says so in the list and on the page of its purchase", async () => {
+test("an operation that a fault holds says so in the list, and everywhere on the page of its purchase", async () => {
   const { purchase } = await kit.sandbox.given.purchase({ state: "refund_due" });
   for (const view of ["#/operations", `#/purchases/${purchase.id}`]) {
     const page = await kit.open(view);
@@ -120,6 +134,12 @@ test("an operation that a fault holds says so in the list and on the page of its
     await row.getByText("held by a fault", { exact: true }).waitFor();
     expect(await row.textContent(), view).not.toContain("accepted");
   }
+  const page = await kit.open(`#/purchases/${purchase.id}`);
+  const held = "The refund is held by a fault.";
+  await page.getByRole("region", { name: "Money" }).getByText(held, { exact: true }).waitFor();
+  const course = page.getByRole("region", { name: "What happened" });
+  await course.getByText(`The relayer took on the refund. ${held}`, { exact: true }).waitFor();
+  expect(await page.getByText("is held by a fault").count()).toBe(2);
 });
 
 test("the overview says what is waiting, and names only faults that can still act", async () => {

@@ -23,6 +23,9 @@ test(
     expect(page.url()).toBe(`${kit.base}/reference/`);
     const other = page.getByRole("link", { name: "Documentation host 0.2.0" });
     expect(await other.getAttribute("href")).toBe("/reference/?of=documentation");
+    const { docs } = kit.sandbox.description.urls;
+    for (const path of ["/portal/docs.md", "/errors"])
+      await page.locator(`.renderedMarkdown a[href="${docs}${path}"]`).waitFor();
     await page.getByRole("button", { name: "Authorize", exact: true }).click();
     const form = page.locator(".auth-container", { hasText: "credential (http" });
     await form.getByRole("textbox").fill(kit.credential);

@@ -144,6 +144,30 @@ test("the title of a purchase is its state", async () => {
   }
 });
 
+test("a purchase has a deadline only as long as it can be met", async () => {
+  const page = await browser.open();
+  const part = { paid: "10000000" };
+  for (const [plan, deadlines] of [
+    [{ state: "created" }, ["Pay until", "Claim until"]],
+    [{ state: "active" }, ["Pay until", "Claim until"]],
+    [{ state: "paid" }, ["Claim until"]],
+    [{ state: "claimed" }, []],
+    [{ state: "claimed", ...part }, ["Pay until"]],
+    [{ state: "denied" }, []],
+    [{ state: "denied", ...part }, ["Pay until"]],
+    [{ state: "refunded" }, []],
+    [{ state: "refunded", ...part }, []],
+    [{ state: "expired" }, []],
+  ] as const) {
+    const { purchase } = await kit.sandbox.given.purchase(plan);
+    await page.goto(purchase.wallet_url);
+    const summary = page.getByRole("region", { name: "Summary" });
+    await summary.waitFor();
+    const shown = await summary.locator("dt", { hasText: "until" }).allTextContents();
+    expect(shown, JSON.stringify(plan)).toEqual(deadlines);
+  }
+});
+
 test("a merchant's page asks to enroll, then says that refunds can be collected, or why the merchant cannot enroll", async () => {
   const { given, wallets } = kit.sandbox;
   const { merchant } = await given.merchant({ state: "pending" });

@@ -1,5 +1,6 @@
 import type {
   PurchaseTimeline,
+  RelayOperationView,
   RequestView,
   RequestViews,
   TimelineEntry,
@@ -34,7 +35,7 @@ const folding = { relayed: "relayer", delivery: "webhooks" } as const;
 
 /** Renders the timeline of a purchase, or the part of it that the address names. */
 function timelinePanel(
-  { purchase, entries }: PurchaseTimeline,
+  { purchase, entries, operations }: PurchaseTimeline,
   requests: readonly RequestView[],
   context: ViewContext,
 ): TemplateResult {
@@ -46,13 +47,29 @@ function timelinePanel(
     >
   </li>`;
   return html`<nav class="choices" aria-label="Parts of the timeline"><ul>${Object.keys(parts).map(link)}</ul></nav>
-    ${show === "requests" ? requestList(requests, context) : timeline(entriesOf(show, entries), show === "all", context.measure)}`;
+    ${show === "requests" ? requestList(requests, context) : timeline(entriesOf(show, withHeld(entries, operations)), show === "all", context.measure)}`;
 }
 
 function requestList(requests: readonly RequestView[], context: ViewContext): TemplateResult {
   if (requests.length === 0)
     return html`<p class="quiet">The request log has no request about this purchase.</p>`;
   return html`<ul class="rows">${requests.map((request) => html`<li>${requestRow(request, false, context)}</li>`)}</ul>`;
+}
+
+/** The last step of each operation that a fault holds says so. */
+function withHeld(
+  entries: readonly TimelineEntry[],
+  operations: readonly RelayOperationView[],
+): readonly TimelineEntry[] {
+  return entries.map((entry, index) => {
+    const operation = operations.find(({ held, id }) => held && id === entry.details["operation"]);
+    const isLast = entries.findLastIndex(({ details: { operation: id } }) => id === operation?.id) === index;
+    return operation && isLast ? { ...entry, title: `${entry.title} ${sayHeld(operation)}` } : entry;
+  });
+}
+
+function sayHeld({ kind }: RelayOperationView): string {
+  return `The ${kind === "collect_refund" ? "refund" : nameInWords(kind)} is held by a fault.`;
 }
 
 function entriesOf(show: string, entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
@@ -176,6 +193,7 @@ export const purchaseView = defineView<PurchaseData>({
       ${copyable(timeline.purchase.id, "purchase id")} ${badge(stateOf(timeline.purchase, context.measure))}
     </div>
     <section class="panel" aria-label="Money">
+      ${timeline.operations.map((operation) => (operation.held ? html`<p class="notice warn">${sayHeld(operation)}</p>` : nothing))}
       ${paymentSummary(timeline.purchase.figures, context.measure)} ${legend()} ${facts(timeline, context)}
     </section>
     <section class="panel" aria-labelledby="timeline">
