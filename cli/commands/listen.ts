@@ -52,6 +52,8 @@ export function listenCommand(terminal: Terminal): Command {
 
 async function hear(terminal: Terminal, flags: ListenFlags): Promise<void> {
   const { openReceiver } = await import("../open-receiver.ts");
+  // A directory of another user has a secret that this one cannot read: nothing would be verified.
+  if (flags.secret === undefined) await findRunning(flags.dataDir);
   let { fail } = flags;
   const takeFault = () => {
     if (fail === 0) return null;

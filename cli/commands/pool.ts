@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
-import { messageOf } from "../../protocol/coded-error.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";
-import { inFlags } from "../describe-failure.ts";
+import { describeFailure } from "../describe-failure.ts";
 import { type LogFlags, logFormatOption, logLevelOption, openLog } from "../running/open-log.ts";
 import { followStarter, startDetached } from "../running/start-detached.ts";
 import { addSandboxOptions } from "../running/start-sandbox.ts";
@@ -120,7 +119,7 @@ async function servePool(terminal: Terminal, flags: PoolFlags): Promise<void> {
     failed: (error) => {
       // In the background, the first failure ends the pool.
       if (starter === null || !hasFailed)
-        terminal.stderr.write(`A sandbox did not start: ${inFlags(messageOf(error))}\n`);
+        terminal.stderr.write(`A sandbox did not start: ${describeFailure(error)}\n`);
       hasFailed = true;
       failed.resolve("failure");
     },

@@ -1,5 +1,6 @@
-import { access, constants } from "node:fs/promises";
+import { mkdtemp, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
 /**
@@ -8,8 +9,9 @@ import { describeFileError } from "../../server/lib/describe-file-error.ts";
  * @example await temporaryFault() // "The folder for temporary files /tmp cannot be used: the disk is read-only (EROFS, /tmp/.)."
  */
 export async function temporaryFault(): Promise<string | null> {
-  return await access(`${tmpdir()}/.`, constants.W_OK | constants.X_OK).then(
-    () => null,
+  // The system's permissions do not say it: root may write to /proc, and cannot.
+  return await mkdtemp(join(tmpdir(), "routing-sandbox-try-")).then(
+    async (folder) => await rmdir(folder).then(() => null),
     (error: unknown) =>
       `The folder for temporary files ${tmpdir()} cannot be used: ${describeFileError(error)}.`,
   );

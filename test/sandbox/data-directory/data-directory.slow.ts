@@ -11,6 +11,7 @@ import { findRunning } from "../../../cli/running/find-running.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../sandbox/data-directory/verify-directory.ts";
 import { asOtherUser } from "../../as-other-user.ts";
+import { tryCli } from "../../cli/run-cli.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { listingOf } from "../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -285,7 +286,7 @@ test("a start that is refused removes the files that a killed sandbox has left",
   expect(await readdir(dataDirectory)).toEqual([]);
 });
 
-test("a data directory that this user may not read is refused by stop, status and a start, and found by the doctor", async () => {
+test("a data directory that this user may not read is refused by stop, status, listen and a start, and found by the doctor", async () => {
   const dataDirectory = join(await temporaryFolder(), "data");
   await using sandbox = await createSandbox({ dataDirectory });
   const message =
@@ -295,6 +296,9 @@ test("a data directory that this user may not read is refused by stop, status an
     await expect(findRunning(dataDirectory)).rejects.toThrow(message);
     await expect(createSandbox({ dataDirectory })).rejects.toThrow(message);
     expect(await problemsOf(dataDirectory)).toContainEqual(expect.stringMatching(message));
+    // It would verify nothing.
+    const { stderr } = await tryCli(["listen", "--port", "0", "--data-dir", dataDirectory]);
+    expect(stderr).toMatch(message);
   });
   expect(await findRunning(dataDirectory)).toMatchObject({ pid: sandbox.description.pid });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { CodedError } from "../../../protocol/coded-error.ts";
+import { CodedError, messageOf } from "../../../protocol/coded-error.ts";
 import { definedOnly } from "../../../sandbox/lib/defined-only.ts";
 import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
 import {
@@ -101,6 +101,8 @@ export class ServedPool {
   /** In the order in which they asked. */
   #waiting: readonly Caller[] = [];
   #asked = 0;
+  /** The error of the last start, if that has failed. */
+  #failure: unknown = null;
   #isClosed = false;
 
   constructor(options: ServedPoolOptions) {
@@ -289,7 +291,7 @@ export class ServedPool {
     const { promise, resolve, reject } = Promise.withResolvers<Slot>();
     const refuse = () => {
       this.#metrics.refused += 1;
-      reject(exhausted(this.#options));
+      reject(exhausted(this.#options, this.#failure));
     };
     const leave = () => reject(this.#disconnected());
     const timer = setTimeout(refuse, Math.max(0, until - performance.now()));
@@ -307,7 +309,7 @@ export class ServedPool {
 
   #disconnected(): PoolError {
     this.#metrics.disconnected += 1;
-    return exhausted(this.#options);
+    return exhausted(this.#options, this.#failure);
   }
 
   /** Prepares a sandbox for the next caller in the background. */
@@ -325,11 +327,13 @@ export class ServedPool {
         slot.lease = await slot.pool.lease();
       } catch (error) {
         this.#metrics.failed_starts += 1;
+        this.#failure = error;
         this.#options.failed(error);
         await pause(retryMs);
       }
     }
     slot.leaseId = null;
+    this.#failure = null;
     this.#watch(slot, slot.lease);
     this.#offer(slot);
   }
@@ -372,10 +376,14 @@ async function works({ lease }: Slot): Promise<boolean> {
     .catch(() => false);
 }
 
-function exhausted({ size, waitMs }: ServedPoolOptions): PoolError {
+function exhausted({ size, waitMs }: ServedPoolOptions, failure: unknown): PoolError {
+  const remedy =
+    failure === null
+      ? "Send the request again, end a lease, or start a larger pool."
+      : `The last start of one failed: ${messageOf(failure)}`;
   return new PoolError(
     "pool_exhausted",
-    `None of the ${size} sandboxes became free within ${waitMs / 1_000} s. Send the request again, end a lease, or start a larger pool.`,
+    `None of the ${size} sandboxes became free within ${waitMs / 1_000} s. ${remedy}`,
   );
 }
 

@@ -77,6 +77,16 @@ test("leases have sandboxes of their own, and a request gets 503 with Retry-Afte
   for (const { id } of [first, second]) await ask("DELETE", `/leases/${id}`);
 });
 
+test("a request for a sandbox of a pool in which none starts is refused with the reason", async () => {
+  // An address that no machine has.
+  await using failing = await startPool("--size", "1", "--wait", "1", "--listen", "192.0.2.1");
+  const refused = await fetch(`${failing.url}/leases`, { method: "POST" });
+  expect(await refused.json()).toMatchObject({
+    code: "pool_exhausted",
+    detail: expect.stringMatching(/The last start of one failed: .*192\.0\.2\.1/),
+  });
+});
+
 test("the sandbox of a worker that crashed is fresh in the next lease, on ports that the worker does not know", async () => {
   await pool.free(2);
   const [crashed, other] = await Promise.all([lease({ seconds: 1 }), lease()]);
