@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, type Option } from "commander";
-import { messageOf } from "../protocol/coded-error.ts";
+import { describeYamlError } from "../sandbox/lib/errors/describe-yaml-error.ts";
 import { isObject } from "../sandbox/lib/option-schemas.ts";
 import { flaggedOptions, sandboxOptions } from "../sandbox/options/options.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
@@ -255,8 +255,7 @@ async function readObject(file: string): Promise<object> {
     // JSON too, of which JSON.parse takes a key twice.
     content = parse(text, reviveInteger, { maxAliasCount: 100, intAsBigInt: true });
   } catch (cause) {
-    const [reason = ""] = messageOf(cause).split(/:?\n/);
-    throw new Error(`${file} cannot be read: ${reason}. Correct it, or delete it.`, {
+    throw new Error(`${file} cannot be read: ${describeYamlError(cause)}. Correct it, or delete it.`, {
       cause,
     });
   }

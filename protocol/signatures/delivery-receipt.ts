@@ -3,6 +3,7 @@ import { base64urlnopad } from "@scure/base";
 import { compactVerify } from "jose/jws/compact/verify";
 import { importJWK } from "jose/key/import";
 import type { Hex } from "viem";
+import { TextDecoder } from "../globals.ts";
 import { canonicalJson } from "../values/canonical-json.ts";
 import { type Ed25519Key, ed25519Jwk, signEd25519 } from "./ed25519.ts";
 

@@ -1,5 +1,6 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
+import { structuredClone } from "../../protocol/globals.ts";
 import { lookUntil } from "../../relayer/faults/fault-effects.ts";
 import { isAutomining, startAutomine } from "../../relayer/node/automine.ts";
 import { askNode, countMinable, type Node } from "../../relayer/node/node.ts";

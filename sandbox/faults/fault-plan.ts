@@ -1,3 +1,4 @@
+import { structuredClone } from "../../protocol/globals.ts";
 import { FaultInvalidError } from "../../relayer/relayer.ts";
 import { orList } from "../../server/lib/wording.ts";
 import type { Fault } from "./fault.ts";

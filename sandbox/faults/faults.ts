@@ -1,4 +1,5 @@
 import type { EIP1193RequestFn } from "viem";
+import { structuredClone } from "../../protocol/globals.ts";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { toNode } from "../../relayer/node/node.ts";
 import { FaultInvalidError, type RelayerFaults } from "../../relayer/relayer.ts";

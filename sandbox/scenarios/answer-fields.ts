@@ -1,3 +1,4 @@
+import { TextEncoder } from "../../protocol/globals.ts";
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { withoutPorts } from "../snapshots/fingerprint.ts";

@@ -2,6 +2,7 @@ import type { Document } from "yaml";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { readInput } from "../../server/lib/file-kind.ts";
 import { replaceNamedFile } from "../../server/lib/replace-file.ts";
+import { describeYamlError } from "../lib/errors/describe-yaml-error.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -34,11 +35,8 @@ export async function readScenario(file: string): Promise<Scenario> {
   // The library compares each key with all others of its map, which takes minutes for a long one.
   const document = parseDocument(bytes.toString(), { uniqueKeys: false, lineCounter });
   const [broken] = document.errors;
-  if (broken !== undefined) {
-    // The further lines of the message quote the file.
-    const [reason = ""] = broken.message.split("\n");
-    throw refused(`is not YAML: ${reason.replace(/:$/, "")}. Correct that line.`, broken);
-  }
+  if (broken !== undefined)
+    throw refused(`is not YAML: ${describeYamlError(broken)}. Correct that line.`, broken);
   visit(document, {
     Map(_key, map) {
       const keys = new Set<string>();

@@ -1,5 +1,6 @@
 import { base64urlnopad } from "@scure/base";
 import { type LocalAccount, toHex } from "viem";
+import { TextEncoder } from "../../protocol/globals.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import type { Account, ServiceKeys } from "../../server/services.ts";

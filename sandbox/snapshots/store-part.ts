@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TextEncoder } from "../../protocol/globals.ts";
 import { canonicalJson, hashJson, sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { newestTime } from "../../server/store/records.ts";
 import type { Store, StoreImage } from "../../server/store/store.ts";

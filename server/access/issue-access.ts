@@ -1,4 +1,5 @@
 import { base64urlnopad } from "@scure/base";
+import { TextEncoder } from "../../protocol/globals.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { deriveId } from "../../protocol/values/id.ts";

@@ -55,7 +55,7 @@ export async function readInput(
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);
-  if (most.values !== undefined && countBytes(bytes, "[{,\n") > most.values)
+  if (most.values !== undefined && countBytes(bytes, "[{,\n-") > most.values)
     throw new Error(`it has more than ${most.values} values`);
   return bytes;
 }

@@ -138,6 +138,17 @@ test.each(["json", "yaml"])("a config file in %s keeps every digit of an integer
   );
 });
 
+test("a YAML file whose aliases stand for very many values says what to do", async () => {
+  const levels = Array.from(
+    { length: 9 },
+    (_, n) => `k${n}: &a${n} [${`${n === 0 ? "x" : `*a${n - 1}`}, `.repeat(9)}]\n`,
+  );
+  await writeFile("routing-sandbox.config.yaml", levels.join(""));
+  expect((await tryCli(["status"])).stderr).toBe(
+    "routing-sandbox.config.yaml cannot be read: its aliases (*name) stand for too many values; write the values out. Correct it, or delete it.\n",
+  );
+});
+
 test("a YAML file with two names of an option is refused, too, and by every command that reads one of its options", async () => {
   await writeFile("routing-sandbox.config.yaml", "startTimeoutMs: 5\nstart-timeout: 5\n");
   const complaint = "sets --start-timeout as startTimeoutMs and as start-timeout. Leave out one of them.\n";

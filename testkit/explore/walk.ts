@@ -1,6 +1,7 @@
 import { type Hex, isHex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { Call } from "../../protocol/call.ts";
+import { structuredClone } from "../../protocol/globals.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { type WalletName, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import type { components } from "../../sandbox/client/api-client.ts";

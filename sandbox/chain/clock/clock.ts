@@ -13,6 +13,7 @@ export type ClockMode = "deterministic" | "live";
 
 /** The beginning of the year 9999, in Unix seconds, so that later deadlines still have an RFC 3339 time. */
 export const latestTime = Date.UTC(9999, 0) / 1_000;
+const latestText = new Date(latestTime * 1_000).toISOString();
 
 /** The clock of chain and API, which can only be moved forward. */
 export interface SandboxClock {
@@ -228,6 +229,8 @@ async function latestTimestamp(client: ChainClient): Promise<number> {
 function wholeSeconds(by: number | Duration): number {
   requireDuration(by);
   const seconds = typeof by === "number" ? by : toSeconds(by);
+  if (seconds > latestTime)
+    throw new ClockError(`The clock moves up to ${latestText}, which ${seconds} s from now is after.`);
   if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
   throw new ClockError(
     `The clock moves forward by whole seconds, not by ${seconds}.${seconds < 0 ? " To go back, restore a snapshot." : ""}`,
@@ -238,7 +241,7 @@ function assertAhead(timestamp: number, now: number): number {
   const meant = secondsOfMilliseconds(timestamp);
   if (timestamp > latestTime)
     throw new ClockError(
-      `The clock moves up to ${new Date(latestTime * 1_000).toISOString()}; ${timestamp}, in Unix seconds, is later.${meant === undefined ? "" : ` These look like milliseconds: pass ${meant}.`}`,
+      `The clock moves up to ${latestText}; ${timestamp}, in Unix seconds, is later.${meant === undefined ? "" : ` These look like milliseconds: pass ${meant}.`}`,
     );
   if (Number.isSafeInteger(timestamp) && timestamp > now) return timestamp - now;
   throw new ClockError(

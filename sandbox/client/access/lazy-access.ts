@@ -1,6 +1,6 @@
 import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
-import { URL } from "../../../protocol/globals.ts";
+import { structuredClone, URL } from "../../../protocol/globals.ts";
 import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
 import type { Part } from "../../lib/part.ts";
 import type { SendRequest } from "../api-client.ts";

@@ -1,5 +1,6 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
+import { structuredClone } from "../../../protocol/globals.ts";
 import { mostRenewals } from "../../client/access/lazy-access.ts";
 import { requestAccess } from "../../client/access/request-access.ts";
 import { WriteKeys } from "../../client/access/write-keys.ts";

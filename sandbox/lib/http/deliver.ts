@@ -3,7 +3,7 @@ import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { z } from "zod";
 import { codeOf, isError } from "../../../protocol/coded-error.ts";
-import { AbortSignal } from "../../../protocol/globals.ts";
+import { AbortSignal, TextDecoder } from "../../../protocol/globals.ts";
 import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
 import type { DeliveryOutcome } from "../../../server/services.ts";
 import { abortAfter, unlessAborted } from "../time/timers.ts";

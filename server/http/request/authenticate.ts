@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { TextEncoder } from "../../../protocol/globals.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import type { Scope } from "../../access/scopes.ts";
 import type { ProgramDeployment } from "../../chain/deployment.ts";

@@ -1,4 +1,5 @@
 import { messageOf } from "../../../protocol/coded-error.ts";
+import { TextDecoder } from "../../../protocol/globals.ts";
 import { Problem } from "../../errors/problem.ts";
 
 /** The largest depth of nested objects and arrays. */
@@ -55,7 +56,8 @@ function mistakeIn(text: string, said: string): string {
     if (token.lastIndex === text.trimEnd().length) break;
   }
   const end = last === undefined ? 0 : last.at + last.text.length;
-  const rest = text.slice(end).trimStart();
+  // JSON knows fewer spaces than trim() does.
+  const rest = text.slice(end).replace(/^[ \t\r\n]+/, "");
   // Of tokens that are right one by one, the parser says which one it did not expect.
   const at = rest === "" ? Number(/position (\d+)/.exec(said)?.[1] ?? end) : text.length - rest.length;
   if (at >= end && rest === "") return "it ends before it is complete";

@@ -1,3 +1,4 @@
+import { TextEncoder } from "../../../protocol/globals.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
 

@@ -1,3 +1,4 @@
+import { TextEncoder } from "../../../protocol/globals.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { deriveId } from "../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";

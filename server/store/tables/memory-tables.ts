@@ -1,3 +1,4 @@
+import { structuredClone } from "../../../protocol/globals.ts";
 import {
   type CollectionName,
   type Collections,

@@ -297,6 +297,7 @@ test.for<[string, string]>([
   ['{"amount":NaN}', '"NaN" at character 11 was not expected'],
   ['{"amount":-Infinity}', '"-Infinity" at character 11 was not expected'],
   ["{'amount':1}", `"'" at character 2 was not expected`],
+  ['{"amount":\u00a01}', '"\u00a0" at character 11 was not expected'],
   ["{amount:1}", '"amount" at character 2 was not expected'],
   ['{"amount":"1",}', "the comma at character 14 has nothing after it"],
   ['{"list":[1, ]}', "the comma at character 11 has nothing after it"],
