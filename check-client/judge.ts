@@ -217,11 +217,12 @@ function cutRequest(
 }
 
 /**
- * Returns the first write that was requested again with another key, or with another body under the same key, after an uncertain response; null
- * if there is none.
+ * Returns the first write that was requested again with another key, with none, or with another body under the same key, after an uncertain
+ * response; null if there is none.
  */
 function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | undefined): string | null {
   const writes = run.requests.filter((request) => isWrite(request) && takesKey(request));
+  const alwaysHasKey = clean.requests.every((one) => !takesKey(one) || one.idempotency_key !== null);
   for (const [index, uncertain] of writes.entries()) {
     if (uncertain !== cut && !isUncertain(uncertain)) continue;
     const identity = identify(uncertain);
@@ -229,6 +230,8 @@ function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | u
     const candidates = writes.slice(index + 1).filter(({ operation, path, body, idempotency_key: key }) => {
       const isSameWrite = operation === uncertain.operation && path === uncertain.path;
       const isSameKey = key === uncertain.idempotency_key;
+      // Without a key, it is refused before its body is read.
+      if (key === null && alwaysHasKey) return isSameWrite;
       return isSameWrite && (isSameKey ? body !== uncertain.body : body === uncertain.body && !mayRepeat);
     });
     const { givenUpAt, startedAt, durationMs } = uncertain;

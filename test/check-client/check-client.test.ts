@@ -233,6 +233,18 @@ describe("checkClient", () => {
     });
   });
 
+  test("finds that a client asks again without a key", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      await sendOnce(sandbox, merchant, "order-1001").catch(
+        async () => await sendOnce(sandbox, merchant, JSON.parse("null")),
+      );
+    }, "createPurchase/answer-lost");
+    expect(cases[0]).toMatchObject({
+      verdict: "acted_twice",
+      cause: expect.stringContaining("with another Idempotency-Key (order-1001, then none)"),
+    });
+  });
+
   test("finds that a client activates with another key after 202", async () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
       const id = await sendOnce(sandbox, merchant, randomUUID());
