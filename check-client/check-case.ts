@@ -1,5 +1,5 @@
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
-import type { EffectKind } from "./effects.ts";
+import type { Effects } from "./effects.ts";
 
 /** The faults of a write, in the order in which they are tried. */
 export const writeFaults = [
@@ -49,8 +49,9 @@ export interface Hold {
   /** Its beginning and its end, in milliseconds since the start of the process. */
   from: number;
   until: number;
-  /** The kinds of effects that were made meanwhile. */
-  effects: readonly EffectKind[];
+  /** The effects at its beginning and at its end. */
+  before: Effects;
+  after: Effects;
 }
 
 /** How a case ended, besides what the client did. */
@@ -74,4 +75,6 @@ export interface CheckCase {
   fault: CaseFault;
   /** Prepares the fault before the run; the returned function is called after the run. */
   begin: (run: DisturbedRun) => Promise<() => Promise<Disturbance>>;
+  /** Prepares a run in which the event of a forgery is held and not forged, for what the client does anyway; the forgeries of an event share it. */
+  control?: CheckCase["begin"];
 }

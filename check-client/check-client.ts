@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { messageOf } from "../protocol/coded-error.ts";
@@ -5,19 +7,20 @@ import { requestLogLimits } from "../sandbox/activity/request-log.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../sandbox/lib/errors/show-value.ts";
+import { bareHost } from "../sandbox/lib/http/pin-receiver.ts";
 import { requireTraceFolder } from "../sandbox/trace/write-trace.ts";
 import { meantName, orList } from "../server/lib/wording.ts";
 import type { CaseFault, CheckCase } from "./check-case.ts";
 import { ClientRuns, type Observation, type RunClient } from "./client-runs.ts";
 import { compareEffects, effectNames } from "./effects.ts";
-import { type CleanEvent, casesOfEvents, holdEvent } from "./event-cases.ts";
+import { type CleanEvent, casesOfEvents } from "./event-cases.ts";
 import { type CaseVerdict, type CleanRuns, judge, verdicts } from "./judge.ts";
 import { type CleanWrite, casesOfWrites, cleanWritesOf } from "./write-cases.ts";
 
 /** The options of {@link checkClient}. */
 export interface CheckClientOptions<S extends Sandbox> {
   /**
-   * Runs your client once: it resolves when the client has succeeded, and rejects when it has failed. The signal aborts when the run has taken
+   * Runs your client once: it returns or resolves when the client has succeeded, and throws or rejects when it has failed. The signal aborts when the run has taken
    * longer than `timeoutMs`.
    */
   run: RunClient<S>;
@@ -90,7 +93,7 @@ const defaultTimeoutMs = 30_000;
  *
  * @param open - starts a sandbox.
  * @throws SandboxError client_unusable when the client fails without a fault, sends no write, or does something else each time;
- * argument_invalid when no case matches `only`; trace_refused when the folder of the traces cannot be written to.
+ * argument_invalid for options, or when no case matches `only`; trace_refused when the folder of the traces cannot be written to.
  */
 export async function checkClientOn<S extends Sandbox>(
   open: () => Promise<S>,
@@ -101,17 +104,16 @@ export async function checkClientOn<S extends Sandbox>(
   if (options.traces !== undefined) await requireTraceFolder(options.traces);
   const openRuns = () => new ClientRuns({ open, given, run, timeoutMs, signal });
   await using first = openRuns();
-  const clean = await first.observe(null, async (observed) => requireUsable(observed));
+  const clean = await first.observe(null, async (observed, { settings }) => {
+    if (jobs > 1) await requireSharedReceiver(observed, settings.receiverUrl);
+    return requireUsable(observed);
+  });
   const second = await first.observe(null, async (observed) => requireUsable(observed));
   const { unequalSums, differences } = compareClean(clean, second);
   const writes = cleanWritesOf(clean.requests);
   const found = [...casesOfWrites(writes), ...casesOfEvents(clean.events)];
   const cases = select(found, { only: options.only, repeat });
-  const forged = cases.find(({ fault }) => fault.startsWith("forged-"));
-  const held =
-    forged === undefined
-      ? null
-      : await first.observe({ begin: holdEvent(forged) }, async (observed) => observed);
+  const held: HeldRuns = new Map();
   const results = new Array<CheckedCase>(cases.length);
   const began = performance.now();
   const queue = cases.entries();
@@ -119,14 +121,11 @@ export async function checkClientOn<S extends Sandbox>(
   const work = async (runs: ClientRuns<S>) => {
     // All workers take from one queue.
     for (const [index, checked] of queue) {
-      const result = await runs.observe(checked, async (observed, sandbox) =>
-        conclude(checked, observed, {
-          clean: { first: clean, second, held, unequalSums },
-          sandbox,
-          traces: options.traces,
-          index,
-        }),
-      );
+      const result = await checkCase(runs, checked, held, {
+        clean: { first: clean, second, unequalSums },
+        traces: options.traces,
+        index,
+      });
       results[index] = result;
       done += 1;
       const leftMs = ((performance.now() - began) / done) * (cases.length - done);
@@ -150,19 +149,46 @@ export async function checkClientOn<S extends Sandbox>(
   );
 }
 
-/** Judges the run of a case, and writes its trace if it is not safe. */
+/** The runs in which the event of forgeries is held, each by what begins it. */
+type HeldRuns = Map<CheckCase["control"], Promise<Observation>>;
+
+interface CaseContext {
+  clean: Omit<CleanRuns, "held">;
+  traces: string | undefined;
+  index: number;
+}
+
+/** Runs and judges a case; again, when only a run in which its event is held can tell what the client does anyway. */
+async function checkCase<S extends Sandbox>(
+  runs: ClientRuns<S>,
+  checked: CheckCase,
+  heldRuns: HeldRuns,
+  context: CaseContext,
+): Promise<CheckedCase> {
+  const { control } = checked;
+  const held = (await heldRuns.get(control)) ?? null;
+  const result = await runs.observe(checked, async (observed, sandbox) =>
+    conclude(checked, observed, { ...context, held, sandbox }),
+  );
+  if (result !== null) return result;
+  if (!heldRuns.has(control))
+    heldRuns.set(
+      control,
+      runs.observe(control === undefined ? null : { begin: control }, async (observed) => observed),
+    );
+  return await checkCase(runs, checked, heldRuns, context);
+}
+
+/** Judges the run of a case, and writes its trace if it is not safe; returns null if it cannot be judged yet. */
 async function conclude(
   checked: CheckCase,
   observed: Observation,
-  {
-    clean,
-    sandbox,
-    traces,
-    index,
-  }: { clean: CleanRuns; sandbox: Sandbox; traces: string | undefined; index: number },
-): Promise<CheckedCase> {
+  { clean, held, sandbox, traces, index }: CaseContext & Pick<CleanRuns, "held"> & { sandbox: Sandbox },
+): Promise<CheckedCase | null> {
   const { n, operation, fault } = checked;
-  const { verdict, cause } = judge(checked, observed, clean);
+  const judged = judge(checked, observed, { ...clean, held });
+  if (judged === null) return null;
+  const { verdict, cause } = judged;
   const isWritten = traces !== undefined && verdict !== "safe" && verdict !== "not_reached";
   const result = { n, operation, fault, verdict, cause, trace: null, trace_problem: null, ms: observed.ms };
   if (!isWritten) return result;
@@ -204,6 +230,33 @@ function requireUsable(observed: Observation): Observation {
       `The receiver of the client accepted no event without a fault: ${event.type} was not, because ${event.refusal}. Have it respond with 2xx.`,
     );
   return observed;
+}
+
+/** @throws SandboxError argument_invalid when the client itself opens the receiver, which only one client at a time can. */
+async function requireSharedReceiver({ events }: Observation, url: string | undefined): Promise<void> {
+  if (url === undefined || events.every(({ refusal }) => refusal !== null) || (await isListening(url)))
+    return;
+  throw new SandboxError(
+    "argument_invalid",
+    `The client itself listens at ${url} (the option receiverUrl), so only one run at a time is possible. Leave out the option jobs, or have the client pin a receiver with a port of its own.`,
+  );
+}
+
+async function isListening(url: string): Promise<boolean> {
+  const receiver = new URL(url);
+  const { protocol, port } = receiver;
+  const socket = connect({
+    host: bareHost(receiver),
+    port: Number(port || (protocol === "https:" ? 443 : 80)),
+  });
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** @throws SandboxError client_unusable when the counts of effects differ. */
@@ -256,6 +309,11 @@ function requireOptions(
     throw new SandboxError(
       "argument_invalid",
       `The option run is ${showValue(run)}. Pass a function that runs your client once.`,
+    );
+  if (others.given !== undefined && typeof others.given !== "function")
+    throw new SandboxError(
+      "argument_invalid",
+      `The option given is ${showValue(others.given)}. Pass a function that creates the state, such as async ({ given }) => await given.merchant({ state: "funded" }).`,
     );
   for (const [name, value] of Object.entries(numbers))
     if (!Number.isInteger(value) || Number(value) < 1)

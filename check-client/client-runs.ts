@@ -12,8 +12,8 @@ import { type ClientRequest, readClientRequests } from "./client-requests.ts";
 import { type Effects, readEffects } from "./effects.ts";
 import { type CleanEvent, watchEvents } from "./event-cases.ts";
 
-/** Runs the client once: resolves when it has succeeded, and rejects with the reason when it has failed. */
-export type RunClient<S extends Sandbox> = (sandbox: S, signal: AbortSignal) => Promise<unknown>;
+/** Runs the client once: returns, or resolves, when it has succeeded, and throws, or rejects, with the reason when it has failed. */
+export type RunClient<S extends Sandbox> = (sandbox: S, signal: AbortSignal) => unknown;
 
 /** The effects and requests of one run of the client. */
 export interface Observation extends Disturbance {
@@ -93,7 +93,10 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
     const started = this.#started;
     if (started !== null) {
       try {
-        await started.sandbox.skipWaitsDuring(async () => await started.start.restore());
+        await started.sandbox.skipWaitsDuring(async () => {
+          await endDeliveries(started.sandbox);
+          await started.start.restore();
+        });
         return started;
       } catch {
         this.#started = null;
@@ -112,7 +115,8 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
   async #runOnce(sandbox: S): Promise<string | null> {
     const timeout = new AbortController();
     const signal = AbortSignal.any([timeout.signal, ...(this.#signal === undefined ? [] : [this.#signal])]);
-    const running = this.#run(sandbox, signal).then(
+    const run = async () => await this.#run(sandbox, signal);
+    const running = run().then(
       () => null,
       // The first line of a message that has more, as of a failed assertion.
       (error: unknown) => (messageOf(error).split("\n", 1)[0] ?? "").replace(/\.$/, ""),
@@ -136,6 +140,18 @@ async function prepare<S extends Sandbox>(
   } catch (error) {
     await sandbox.close();
     throw error;
+  }
+}
+
+/** Ends automatic deliveries without sending anything: one that a restore ends would delay those of the next run. */
+async function endDeliveries(sandbox: Sandbox): Promise<void> {
+  if (!sandbox.settings.autoDeliver) return;
+  const ended = { status_code: 410, error: null, response_body: null, retry_after: null, duration_ms: 0 };
+  sandbox.interceptDeliveries(async () => ended);
+  try {
+    await sandbox.deliverAll();
+  } finally {
+    sandbox.interceptDeliveries(null);
   }
 }
 

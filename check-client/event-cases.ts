@@ -9,7 +9,7 @@ import { wait } from "../sandbox/lib/time/timers.ts";
 import type { InterceptDelivery } from "../sandbox/receiver/receiver-pin.ts";
 import { KeyRing } from "../server/keys/key-ring.ts";
 import { type CaseFault, type CheckCase, eventFaults, forgeries, type Hold } from "./check-case.ts";
-import { compareEffects, readEffects } from "./effects.ts";
+import { readEffects } from "./effects.ts";
 
 /** An event that went to the client's receiver. */
 export interface CleanEvent {
@@ -33,12 +33,17 @@ export const latestOvertakenMs = 3_000;
 /** How long the genuine event waits after a forged one, for what the client does because of that. */
 export const forgedMs = 100;
 
-/** How long the first event is held without a forgery, for what the client does before it: longer than after a forgery. */
-export const heldMs = 1_000;
+/** How long an event is held without a forgery, for what the client does before it: much longer than after a forgery. */
+const heldMs = 2_000;
+
+/** The longest time after a forged event in which an act counts: one in which the run without a forgery has held the event, however slow it was. */
+export const actMs = 1_000;
 
 /** A delivery of the event of a case that is about to be made. */
 interface Disturbed {
   sandbox: Sandbox;
+  /** Aborted when the run has ended. */
+  ended: AbortSignal;
   send: SendDelivery;
   delivery: Delivery;
   /** The number of attempts to deliver the event so far, this one included. */
@@ -70,6 +75,9 @@ const table: { readonly [F in (typeof eventFaults)[number]]: (delivery: Disturbe
     return await send({ ...headers, ...(await signed(sandbox, headers, old)) }, old, signal);
   },
 };
+
+/** The forgery of the types other than that of the first event: a backend that verifies one type verifies the others in the same way, or not at all. */
+const furtherForgeries = ["forged-signature"] as const;
 
 /** How an event is forged: its headers and its body. */
 const forgers: {
@@ -115,87 +123,126 @@ async function signed(sandbox: Sandbox, headers: Delivery[0], body: string, keys
   return { ...signWebhook({ id, timestamp: Number(timestamp), body }, keys ?? current) };
 }
 
-/** Returns the cases of the events that the client's receiver accepted: every fault of each, and each forgery once, of the first one. */
+/** An event of a run: the first, second, … of its type, because other types may come earlier or later in another run. */
+interface Place {
+  type: string;
+  /** Counts the events of the type from 1. */
+  occurrence: number;
+}
+
+/**
+ * Returns the cases of the events that the client's receiver accepted: every fault of each, each forgery of the first one, and one forgery of
+ * the first one of each other type.
+ */
 export function casesOfEvents(events: readonly CleanEvent[]): CheckCase[] {
   const accepted = events.filter(({ refusal }) => refusal === null);
-  const [first] = accepted;
-  return [
-    ...accepted.flatMap((event) =>
-      eventFaults
-        .filter((fault) => fault !== "event-order" || event !== events.at(-1))
-        .map((fault) =>
-          caseOf(event, fault, async (delivery) => ({ outcome: await table[fault](delivery), hold: null })),
-        ),
-    ),
-    ...(first === undefined
-      ? []
-      : forgeries.map((fault) =>
-          caseOf(first, fault, async ({ sandbox, send, delivery }) => {
-            const [headers, body, signal] = delivery;
-            const forged = await forgers[fault](headers, body, sandbox);
-            const hold = await holding(sandbox, async () => {
-              const { status_code } = await send(forged.headers, forged.body, signal);
-              await wait(forgedMs);
-              return status_code;
-            });
-            const outcome = await send(...delivery);
-            // A receiver that answers neither of them is not there.
-            return { outcome, hold: hold.status === null && outcome.status_code === null ? null : hold };
-          }),
-        )),
-  ];
-}
-
-/** Returns how a run begins in which the event of the forgeries is held without one. */
-export function holdEvent({ n }: Pick<CheckCase, "n">): CheckCase["begin"] {
-  return disturb(n, null, async ({ sandbox, send, delivery }) => {
-    const hold = await holding(sandbox, async () => {
-      await wait(heldMs);
-      return null;
-    });
-    return { outcome: await send(...delivery), hold };
+  const placeOf = ({ id, type }: CleanEvent): Place => ({
+    type,
+    occurrence: 1 + events.filter((one) => one.type === type).findIndex((one) => one.id === id),
   });
+  const disturbed = accepted.flatMap((event) =>
+    eventFaults
+      .filter((fault) => fault !== "event-order" || event !== events.at(-1))
+      .map((fault) => {
+        const deliver: Deliver = async (delivery) => ({ outcome: await table[fault](delivery), hold: null });
+        return caseOf(event, fault, disturb(placeOf(event), fault, deliver));
+      }),
+  );
+  const firsts = [...Map.groupBy(accepted, ({ type }) => type).values()].flatMap(([first]) => first ?? []);
+  const forged = firsts.flatMap((event, index) => {
+    const control = disturb(placeOf(event), null, holdWithout);
+    return (index === 0 ? forgeries : furtherForgeries).map((fault) => ({
+      ...caseOf(event, fault, disturb(placeOf(event), fault, forge(fault))),
+      control,
+    }));
+  });
+  return [...disturbed, ...forged];
 }
 
-/** Notes what is made while a step runs, which returns the status of a response. */
-async function holding(sandbox: Sandbox, step: () => Promise<number | null>): Promise<Hold> {
+/** Delivers a forged event before the genuine one. */
+function forge(fault: (typeof forgeries)[number]): Deliver {
+  return async ({ sandbox, send, delivery }) => {
+    const [headers, body, signal] = delivery;
+    const forged = await forgers[fault](headers, body, sandbox);
+    const { answer, hold } = await holding(sandbox, async () => {
+      const sent = await send(forged.headers, forged.body, signal);
+      if (!isUnconnected(sent)) await wait(forgedMs);
+      return sent;
+    });
+    // Nothing listens yet. The genuine event would not have come either, so both come with the next attempt.
+    if (isUnconnected(answer)) return { outcome: answer, hold: null };
+    const outcome = await send(...delivery);
+    // A receiver that answers neither of them is not there.
+    return { outcome, hold: hold.status === null && outcome.status_code === null ? null : hold };
+  };
+}
+
+/** Delivers an event late, and nothing before it. */
+async function holdWithout({ sandbox, send, delivery, ended }: Disturbed): Promise<Delivered> {
+  const { hold } = await holding(sandbox, async () => {
+    await wait(heldMs, ended);
+    return null;
+  });
+  const outcome = await send(...delivery);
+  return { outcome, hold: outcome.status_code === null ? null : hold };
+}
+
+function isUnconnected({ error }: Outcome): boolean {
+  return /^(?:connection refused|no connection)/.test(error ?? "");
+}
+
+/** Notes the effects before and after a step, which returns the response to a forged event. */
+async function holding<T extends Outcome | null>(
+  sandbox: Sandbox,
+  step: () => Promise<T>,
+): Promise<{ answer: T; hold: Hold }> {
   const before = await readEffects(sandbox);
   const from = performance.now();
-  const status = await step();
+  const answer = await step();
   const until = performance.now();
-  return { status, from, until, effects: compareEffects(await readEffects(sandbox), before).more };
+  const after = await readEffects(sandbox);
+  return { answer, hold: { status: answer?.status_code ?? null, from, until, before, after } };
+}
+
+interface Delivered {
+  outcome: Outcome;
+  hold: Hold | null;
 }
 
 /** Makes a delivery of the event of a case. */
-type Deliver = (delivery: Disturbed) => Promise<{ outcome: Outcome; hold: Hold | null }>;
+type Deliver = (delivery: Disturbed) => Promise<Delivered>;
 
-function caseOf({ n, type, id }: CleanEvent, fault: CaseFault, deliver: Deliver): CheckCase {
-  return { n, operation: type, subject: id, fault, begin: disturb(n, fault, deliver) };
+function caseOf({ n, type, id }: CleanEvent, fault: CaseFault, begin: CheckCase["begin"]): CheckCase {
+  return { n, operation: type, subject: id, fault, begin };
 }
 
-function disturb(n: number, fault: CaseFault | null, deliver: Deliver): CheckCase["begin"] {
-  return async ({ sandbox }) => {
-    const order: string[] = [];
+function disturb({ type, occurrence }: Place, fault: CaseFault | null, deliver: Deliver): CheckCase["begin"] {
+  return async ({ sandbox, ended }) => {
+    const order: Pick<CleanEvent, "id" | "type">[] = [];
+    const find = () => order.filter((one) => one.type === type)[occurrence - 1];
+    const laterThan = (event: Pick<CleanEvent, "id">) =>
+      order.slice(1 + order.findIndex(({ id }) => id === event.id)).map(({ id }) => id);
     const overtaken = Promise.withResolvers<void>();
     const holds: Hold[] = [];
     const work: Promise<unknown>[] = [];
     const arrivals: Arrival[] = [];
     let attempt = 0;
     const intercept: InterceptDelivery = async (original, ...delivery) => {
-      const [{ "webhook-id": event = "" }] = delivery;
+      const current = eventOf(...delivery);
       const send: SendDelivery = async (...sent) => {
         arrivals.push({ ...eventOf(...sent), at: performance.now() });
         return await original(...sent);
       };
-      if (!order.includes(event)) order.push(event);
-      if (order[n - 1] !== event) {
+      if (!order.some(({ id }) => id === current.id)) order.push(current);
+      const event = find();
+      if (event?.id !== current.id) {
         const outcome = await send(...delivery);
-        if (order.length > n) overtaken.resolve();
+        if (event !== undefined && laterThan(event).length > 0) overtaken.resolve();
         return outcome;
       }
       attempt += 1;
       const later = (begun: Promise<unknown>) => work.push(begun.catch(() => undefined));
-      const made = deliver({ sandbox, send, delivery, attempt, overtaken: overtaken.promise, later });
+      const made = deliver({ sandbox, ended, send, delivery, attempt, overtaken: overtaken.promise, later });
       later(made);
       const { outcome, hold } = await made;
       if (hold !== null) holds.push(hold);
@@ -206,10 +253,12 @@ function disturb(n: number, fault: CaseFault | null, deliver: Deliver): CheckCas
       overtaken.resolve();
       await Promise.all(work);
       sandbox.interceptDeliveries(null);
-      const [event = "", ...later] = order.slice(n - 1);
+      const event = find();
       const isForged = fault?.startsWith("forged-") ?? false;
       const met = isForged ? holds.length : attempt;
-      return { reached: met > 0, holds, arrival: describeArrival(fault, arrivals, event, later) };
+      const arrival =
+        event === undefined ? null : describeArrival(fault, arrivals, event.id, laterThan(event));
+      return { reached: met > 0, holds, arrival };
     };
   };
 }

@@ -3,7 +3,7 @@ import type { CheckCase } from "./check-case.ts";
 import { type ClientRequest, isWrite, nameWrite, subjectOf, takesKey } from "./client-requests.ts";
 import type { Observation } from "./client-runs.ts";
 import { compareEffects, type EffectKind, effectNames } from "./effects.ts";
-import { heldMs } from "./event-cases.ts";
+import { actMs } from "./event-cases.ts";
 
 /** The verdicts of a case, the best first. */
 export const verdicts = [
@@ -30,32 +30,39 @@ export interface Judged {
 export interface CleanRuns {
   first: Observation;
   second: Observation;
-  /** A run in which the event of the forgeries was held; null without a case of one. */
+  /** A run in which the event of the forgery was held and not forged; null as long as there was none. */
   held: Observation | null;
   /** The kinds of effects whose sums differ between two clean runs. */
   unequalSums: readonly EffectKind[];
 }
 
-/** Judges the run of a case by its effects, the requests and the figures, compared with a clean run. */
-export function judge(checked: CheckCase, run: Observation, clean: CleanRuns): Judged {
+/**
+ * Judges the run of a case by its effects, the requests and the figures, compared with a clean run. Returns null if only the run in which the
+ * event is held can tell whether the client acted because of a forgery.
+ */
+export function judge(checked: CheckCase, run: Observation, clean: CleanRuns): Judged | null {
   if (!run.reached) return { verdict: "not_reached", cause: notReached(checked, run) };
-  const { verdict, cause } = judgeEffects(checked, run, clean);
-  return { verdict, cause: run.arrival === null || verdict === "safe" ? cause : `${run.arrival}; ${cause}` };
+  const judged = judgeEffects(checked, run, clean);
+  if (judged === null || judged.verdict === "safe" || run.arrival === null) return judged;
+  return { verdict: judged.verdict, cause: `${run.arrival}; ${judged.cause}` };
 }
 
-function judgeEffects(checked: CheckCase, run: Observation, clean: CleanRuns): Judged {
+function judgeEffects(checked: CheckCase, run: Observation, clean: CleanRuns): Judged | null {
   const { more, fewer } = compareEffects(run.effects, clean.first.effects, clean.unequalSums);
   // A reorg has more events, of effects that are made again.
-  const twice = more.filter((kind) => kind !== "events").map((kind) => describe(kind, run, clean));
+  const ignored = ["events", ...moreAnyway(clean)];
+  const twice = more.filter((kind) => !ignored.includes(kind)).map((kind) => describe(kind, run, clean));
   const again = [
     findNewKey(run, clean.first, cutRequest(checked, run)),
     isOfEvent(checked) ? findFurtherWrite(run, clean) : null,
   ];
   const forgery = forgeriesInWords[checked.fault];
-  if (forgery !== undefined) again.push(findEarlyAct(run, clean.held));
+  if (forgery !== undefined) again.push(findEarlyAct(run, clean));
   const acted = [...twice, ...again.filter((clause) => clause !== null)];
-  const accepted = run.holds.find(({ status }) => status === null || status < 400 || status >= 500);
+  // Without a response, only what the client does tells whether it believed the event.
+  const accepted = run.holds.find(({ status }) => status !== null && (status < 400 || status >= 500));
   if (forgery !== undefined && (accepted !== undefined || acted.length > 0)) {
+    if (accepted === undefined && clean.held === null) return null;
     const status = (accepted ?? run.holds[0])?.status ?? null;
     const response = status === null ? "sent no response" : `responded with ${status}`;
     return {
@@ -95,34 +102,52 @@ const forgeriesInWords: { readonly [fault: string]: string | undefined } = {
   "forged-key": "that another key has signed",
 };
 
+/** The kinds of which the run with the held event has more effects than the clean run. */
+function moreAnyway({ held, first, unequalSums }: CleanRuns): readonly EffectKind[] {
+  return held === null ? [] : compareEffects(held.effects, first.effects, unequalSums).more;
+}
+
 /**
- * Says what the client did between a forged event and the genuine one, as a clause; null if it did nothing, or does the same while the genuine
- * event is held.
+ * Says what the client did between a forged event and the genuine one, as a clause; null if it did nothing, or does as much before the genuine
+ * event without the forgery.
  */
-function findEarlyAct(run: Observation, held: Observation | null): string | null {
-  const writesOf = ({ requests, holds }: Observation) =>
-    requests.filter(isWrite).flatMap((request) =>
-      holds.flatMap(({ from, until }) => {
-        const after = request.startedAt - from;
-        // Later than in the run without a forgery, it is not known whether the client does it anyway.
-        return takesKey(request) && after >= 0 && after < Math.min(until - from, heldMs)
-          ? [{ request, after }]
-          : [];
-      }),
-    );
-  const known = held === null ? [] : writesOf(held).map(({ request }) => request.operation);
-  const write = writesOf(run).find(({ request }) => !known.includes(request.operation));
+function findEarlyAct(run: Observation, { held, unequalSums }: CleanRuns): string | null {
+  // A second one follows the genuine event, on which the client acts.
+  const [hold] = run.holds;
+  if (hold === undefined) return null;
+  const { from, before, after } = hold;
+  const until = Math.min(hold.until, from + actMs);
+  const earlier = keysUntil(run, from);
+  const made = keysUntil(run, until);
+  // A client that has ended before the event did everything without it.
+  const [heldHold] = held?.holds ?? [];
+  const anyway = held === null ? earlier : keysUntil(held, heldHold?.until ?? Number.POSITIVE_INFINITY);
+  const write = run.requests.find((request) => {
+    const { operation, startedAt, idempotency_key: key } = request;
+    const isNew = isWrite(request) && takesKey(request) && !earlier(operation).has(key);
+    return isNew && startedAt < until && made(operation).size > anyway(operation).size;
+  });
   if (write !== undefined) {
-    const { operation } = write.request;
-    const name = nameWrite({ operation, subject: subjectOf(write.request) });
-    return `${name} was requested ${Math.round(write.after)} ms after it, before the genuine event`;
+    const name = nameWrite({ operation: write.operation, subject: subjectOf(write) });
+    return `${name} was requested ${Math.round(write.startedAt - from)} ms after it, before the genuine event`;
   }
-  const ignored = ["events", ...(held?.holds.flatMap(({ effects }) => effects) ?? [])];
-  const made = run.holds
-    .filter(({ from, until }) => until - from < heldMs)
-    .flatMap(({ effects }) => effects)
-    .find((kind) => !ignored.includes(kind));
-  return made === undefined ? null : `${effectNames[made]}s were made after it, before the genuine event`;
+  if (hold.until > until) return null;
+  const usual = held === null ? before : (heldHold?.after ?? held.effects);
+  const unusual = compareEffects(after, usual, unequalSums).more;
+  const kind = compareEffects(after, before).more.find((one) => one !== "events" && unusual.includes(one));
+  return kind === undefined ? null : `${effectNames[kind]}s were made after it, before the genuine event`;
+}
+
+/** Returns the keys under which the client has requested an operation before a time. */
+function keysUntil({ requests }: Observation, until: number) {
+  return (operation: string): ReadonlySet<string | null> =>
+    new Set(
+      requests
+        .filter(
+          (one) => isWrite(one) && takesKey(one) && one.operation === operation && one.startedAt < until,
+        )
+        .map(({ idempotency_key: key }) => key),
+    );
 }
 
 function isOfEvent({ fault }: CheckCase): boolean {
@@ -192,23 +217,30 @@ function cutRequest(
 }
 
 /**
- * Returns the first write that was requested again with another key, or with another body under the same key, after an uncertain response; null
- * if there is none.
+ * Returns the first write that was requested again with another key, with none, or with another body under the same key, after an uncertain
+ * response; null if there is none.
  */
 function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | undefined): string | null {
   const writes = run.requests.filter((request) => isWrite(request) && takesKey(request));
+  const alwaysHasKey = clean.requests.every((one) => !takesKey(one) || one.idempotency_key !== null);
   for (const [index, uncertain] of writes.entries()) {
     if (uncertain !== cut && !isUncertain(uncertain)) continue;
     const identity = identify(uncertain);
     const mayRepeat = keysOf(writes, identity) <= Math.max(1, keysOf(clean.requests, identity));
-    const again = writes.slice(index + 1).find(({ operation, path, body, idempotency_key: key }) => {
+    const candidates = writes.slice(index + 1).filter(({ operation, path, body, idempotency_key: key }) => {
       const isSameWrite = operation === uncertain.operation && path === uncertain.path;
       const isSameKey = key === uncertain.idempotency_key;
+      // Without a key, it is refused before its body is read.
+      if (key === null && alwaysHasKey) return isSameWrite;
       return isSameWrite && (isSameKey ? body !== uncertain.body : body === uncertain.body && !mayRepeat);
     });
-    if (again === undefined) continue;
     const { givenUpAt, startedAt, durationMs } = uncertain;
-    const after = Math.max(0, Math.round(again.startedAt - (givenUpAt ?? startedAt + durationMs)));
+    const unknownAt = givenUpAt ?? startedAt + durationMs;
+    const known = writes.filter((one) => one.startedAt < unknownAt).map((one) => one.idempotency_key);
+    // Others of the same content may be sent at the same time, each under its own key.
+    const again = candidates.find(({ idempotency_key: key }) => !known.includes(key)) ?? candidates[0];
+    if (again === undefined) continue;
+    const after = Math.max(0, Math.round(again.startedAt - unknownAt));
     const status = uncertain === cut ? "cut" : (uncertain.status ?? "lost");
     const how =
       givenUpAt === null ? `its response was ${status}` : "the client stopped waiting for its response";
@@ -224,7 +256,7 @@ function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | u
   return null;
 }
 
-/** Returns the operation that the client has requested under more keys than in both clean runs, as a clause; null if there is none. */
+/** Returns the operation that the client has requested under more keys than in any run without a fault, as a clause; null if there is none. */
 function findFurtherWrite(run: Observation, clean: CleanRuns): string | null {
   const keys = ({ requests }: Observation, operation: string) =>
     new Set(
@@ -232,8 +264,8 @@ function findFurtherWrite(run: Observation, clean: CleanRuns): string | null {
         isWrite(one) && takesKey(one) && one.operation === operation ? [one.idempotency_key ?? "none"] : [],
       ),
     );
-  const before = (operation: string) =>
-    Math.max(...[clean.first, clean.second].map((one) => keys(one, operation).size));
+  const runs = [clean.first, clean.second, ...(clean.held === null ? [] : [clean.held])];
+  const before = (operation: string) => Math.max(...runs.map((one) => keys(one, operation).size));
   const last = run.requests.findLast(({ operation }) => keys(run, operation).size > before(operation));
   if (last === undefined) return null;
   const { operation } = last;

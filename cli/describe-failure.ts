@@ -22,6 +22,7 @@ export function describeFailure(thrown: unknown): string {
 /** Other options (of joinSandbox, explore and listeners), and fields of requests, whose flags have their names. */
 const others = [
   "port",
+  "jobs",
   "scenario",
   "only",
   "layer",

@@ -69,6 +69,7 @@ export interface Sandbox extends AsyncDisposable {
     | "confirmations"
     | "gasBudgetWei"
     | "autoDeliver"
+    | "receiverUrl"
     | "rateLimit"
     | "parts"
   >;

@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { approveCall } from "../../protocol/call.ts";
 import { verifySharedSecret } from "../../protocol/signatures/webhook.ts";
 import { headersOf, webhookHeadersOf } from "../../sandbox/receiver/arrival.ts";
-import { type ClientReport, checkClient, type Sandbox } from "../../testkit/index.ts";
+import { type ClientCheck, type ClientReport, checkClient, type Sandbox } from "../../testkit/index.ts";
 import { tryCli } from "../cli/run-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -16,7 +16,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 async function checkSale(
   sell: (sandbox: Sandbox, merchant: string) => Promise<unknown>,
   only: string,
-  options: { traces?: string } = {},
+  options: Partial<ClientCheck> = {},
 ): Promise<ClientReport> {
   return await checkClient({
     given: async ({ given }) => await given.merchant({ state: "funded" }),
@@ -51,8 +51,12 @@ async function sendOnce(
   return data.id;
 }
 
-/** Sends a request, and gives it up once a fault delays it. */
-async function giveUp<T>(sandbox: Sandbox, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** Sends a request, and gives it up once a fault delays it and something else was done. */
+async function giveUp<T>(
+  sandbox: Sandbox,
+  send: (signal: AbortSignal) => Promise<T>,
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<T> {
   const end = new AbortController();
   const sent = send(end.signal);
   let isAnswered = false;
@@ -62,6 +66,7 @@ async function giveUp<T>(sandbox: Sandbox, send: (signal: AbortSignal) => Promis
   void sent.then(answered, answered);
   while (!isAnswered && sandbox.faults.list().every(({ hits }) => hits === 0))
     await new Promise(setImmediate);
+  await meanwhile();
   end.abort();
   return await sent;
 }
@@ -97,22 +102,55 @@ interface Received {
   isGenuine: boolean;
 }
 
-/** Pins a receiver that responds with what a function returns, has all events delivered, and ends it. */
-async function receive(sandbox: Sandbox, respond: (event: Received) => number | Promise<number>) {
+/** Returns the responses to genuine events and to all others. */
+const answering =
+  (forged: Answer) =>
+  ({ isGenuine }: Received) =>
+    isGenuine ? 204 : forged;
+
+/** A status; null drops the connection. */
+type Answer = number | null;
+
+/** Pins a receiver that responds with what a function returns, has all events delivered, and returns what ends it. */
+async function receive(sandbox: Sandbox, respond: (event: Received) => Answer | Promise<Answer>) {
+  const receiver = await openReceiver(sandbox, respond);
+  await sandbox.receiver.pin(receiver.url);
+  await sandbox.deliverAll();
+  return receiver.end;
+}
+
+/** Opens a receiver that responds with what a function returns. */
+async function openReceiver(
+  sandbox: Sandbox,
+  respond: (event: Received) => Answer | Promise<Answer>,
+  port = 0,
+) {
   const { hmac_secret } = sandbox.description.receiver;
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
     const isGenuine = verifySharedSecret(webhookHeadersOf(headersOf(request)), body, hmac_secret);
-    response.writeHead(await respond({ ...JSON.parse(body.toString()), isGenuine })).end();
-  }).listen(0, "127.0.0.1");
+    const status = await respond({ ...JSON.parse(body.toString()), isGenuine });
+    if (status === null) response.destroy();
+    else response.writeHead(status).end();
+  }).listen(port, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  await sandbox.receiver.pin(`http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`);
-  await sandbox.deliverAll();
-  return () => {
-    server.close();
+  const end = async () => {
     server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   };
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`;
+  return { url, end, port: Number(new URL(url).port) };
+}
+
+/** Returns a port at which nothing listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
 }
 
 /** Receives events in their order, and takes one with a lower number than the last for one that it has had. */
@@ -129,7 +167,7 @@ async function receiveInOrder(sandbox: Sandbox, act: (purchase: string) => Promi
     return 204;
   });
   await all.promise;
-  end();
+  await end();
 }
 
 describe("checkClient", () => {
@@ -178,6 +216,33 @@ describe("checkClient", () => {
         ),
       },
     ]);
+  });
+
+  test("names the keys of the request that was sent again, and not of the same request that was sent meanwhile", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      await giveUp(
+        sandbox,
+        async (signal) => await sendOnce(sandbox, merchant, "order-1001", signal),
+        async () => await sendOnce(sandbox, merchant, "order-1002"),
+      ).catch(async () => await sendOnce(sandbox, merchant, "order-1001-again"));
+    }, "createPurchase/slow");
+    expect(cases[0]).toMatchObject({
+      n: 2,
+      verdict: "acted_twice",
+      cause: expect.stringContaining("another Idempotency-Key (order-1001, then order-1001-again)"),
+    });
+  });
+
+  test("finds that a client asks again without a key", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      await sendOnce(sandbox, merchant, "order-1001").catch(
+        async () => await sendOnce(sandbox, merchant, JSON.parse("null")),
+      );
+    }, "createPurchase/answer-lost");
+    expect(cases[0]).toMatchObject({
+      verdict: "acted_twice",
+      cause: expect.stringContaining("with another Idempotency-Key (order-1001, then none)"),
+    });
   });
 
   test("finds that a client activates with another key after 202", async () => {
@@ -233,7 +298,7 @@ describe("checkClient", () => {
         await act(sandbox, data.purchase_id);
         return isGenuine ? 204 : 401;
       });
-      end();
+      await end();
     }, "forged-key");
     expect(cases).toMatchObject([{ verdict: "accepted_forgery", cause: expect.stringMatching(cause) }]);
     expect(cases[0]?.cause).toMatch(
@@ -245,9 +310,9 @@ describe("checkClient", () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
       const id = await sendOnce(sandbox, merchant, "order-1001");
       let isDelivered = false;
-      const delivering = receive(sandbox, ({ isGenuine }) => (isGenuine ? 204 : 401)).then((end) => {
+      const delivering = receive(sandbox, answering(401)).then(async (end) => {
         isDelivered = true;
-        end();
+        await end();
       });
       while (!isDelivered) await reconcile(sandbox, id, "reconcile-1001");
       await delivering;
@@ -255,11 +320,97 @@ describe("checkClient", () => {
     expect(cases).toMatchObject([{ verdict: "safe" }]);
   });
 
+  test("allows what a client does anyway, before the events in one run and while a forged one comes in the next", async () => {
+    let runs = 0;
+    const { cases } = await checkSale(
+      async (sandbox, merchant) => {
+        runs += 1;
+        const arrived = Promise.withResolvers<void>();
+        if (runs % 2 === 1) await sendOnce(sandbox, merchant, "order-1001");
+        const delivering = receive(sandbox, (event) => {
+          arrived.resolve();
+          return answering(401)(event);
+        });
+        await arrived.promise;
+        if (runs % 2 === 0) await sendOnce(sandbox, merchant, "order-1001");
+        await (await delivering)();
+      },
+      "merchant.created/forged-key",
+      { repeat: 4 },
+    );
+    expect(cases.map(({ verdict, cause }) => [verdict, cause])).toEqual(
+      Array(4).fill(["safe", "the effects are those of the clean run."]),
+    );
+  });
+
+  test("allows that a receiver drops the connection of a forged event", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      await sendOnce(sandbox, merchant, "order-1001");
+      await (await receive(sandbox, answering(null)))();
+    }, "merchant.created/forged-key");
+    expect(cases).toMatchObject([{ verdict: "safe" }]);
+  });
+
+  test("forges the event again when the receiver did not listen yet", async () => {
+    const port = await freePort();
+    const sell = async (sandbox: Sandbox, merchant: string) => {
+      await sandbox.receiver.pin(`http://127.0.0.1:${port}/`);
+      await sendOnce(sandbox, merchant, "order-1001");
+      const delivering = sandbox.deliverAll();
+      const isTried = async () => {
+        const notifications = await sandbox.store.list("notifications", {});
+        return notifications.some(({ value }) => (value.attempts[0]?.outcome ?? null) !== null);
+      };
+      while (!(await isTried())) await new Promise(setImmediate);
+      const { end } = await openReceiver(sandbox, () => 204, port);
+      await delivering;
+      await end();
+    };
+    const options: Partial<ClientCheck> = { options: { mode: "live" } };
+    const { cases } = await checkSale(sell, "merchant.created/forged-key", options);
+    expect(cases).toMatchObject([
+      { verdict: "accepted_forgery", cause: expect.stringContaining("the receiver responded with 204 to ") },
+    ]);
+  });
+
+  test("forges the first event of each type, and finds that a client verifies only some", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      await sendOnce(sandbox, merchant, "order-1001");
+      const respond = (event: Received) => answering(event.type === "purchase.created" ? 204 : 401)(event);
+      await (await receive(sandbox, respond))();
+    }, "forged-signature");
+    expect(cases).toMatchObject([
+      { operation: "merchant.created", verdict: "safe" },
+      { operation: "merchant.enrolled", verdict: "safe" },
+      {
+        operation: "purchase.created",
+        verdict: "accepted_forgery",
+        cause: "the receiver responded with 204 to purchase.created with a wrong signature.",
+      },
+    ]);
+  });
+
+  test("refuses two sandboxes for a client that itself listens at the receiver's URL", async () => {
+    const port = await freePort();
+    const sell = async (sandbox: Sandbox, merchant: string) => {
+      await sendOnce(sandbox, merchant, "order-1001");
+      const { end } = await openReceiver(sandbox, () => 204, port);
+      await sandbox.deliverAll();
+      await end();
+    };
+    const url = `http://127.0.0.1:${port}/`;
+    const options: Partial<ClientCheck> = { jobs: 2, options: { receiverUrl: url } };
+    await expect(checkSale(sell, "event-twice", options)).rejects.toMatchObject({
+      code: "argument_invalid",
+      message: `The client itself listens at ${url} (the option receiverUrl), so only one run at a time is possible. Leave out the option jobs, or have the client pin a receiver with a port of its own.`,
+    });
+  });
+
   test("finds that a receiver answers a forged event with something other than 4xx", async () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
       await sendOnce(sandbox, merchant, "order-1001");
-      (await receive(sandbox, ({ isGenuine }) => (isGenuine ? 204 : 500)))();
-    }, "forged-key");
+      await (await receive(sandbox, answering(500)))();
+    }, "merchant.created/forged-key");
     expect(cases).toMatchObject([
       {
         verdict: "accepted_forgery",
@@ -271,7 +422,7 @@ describe("checkClient", () => {
   test("refuses a client whose receiver accepts no event without a fault", async () => {
     const checking = checkSale(async (sandbox, merchant) => {
       await sendOnce(sandbox, merchant, "order-1001");
-      (await receive(sandbox, () => 401))();
+      await (await receive(sandbox, () => 401))();
     }, "forged");
     await expect(checking).rejects.toThrow(
       /^The receiver of the client accepted no event without a fault: \S+ was not, because the receiver responded with 401\. Have it respond with 2xx\.$/,
@@ -281,7 +432,7 @@ describe("checkClient", () => {
   test("has no case of an event that the receiver does not accept without a fault", async () => {
     const { clean, cases } = await checkSale(async (sandbox, merchant) => {
       await sendOnce(sandbox, merchant, "order-1001");
-      (await receive(sandbox, ({ type }) => (type === "purchase.created" ? 204 : 400)))();
+      await (await receive(sandbox, ({ type }) => (type === "purchase.created" ? 204 : 400)))();
     }, "event-twice");
     expect(clean.events).toMatchObject([
       { type: "merchant.created", refusal: "the receiver responded with 400" },
@@ -369,9 +520,16 @@ describe("checkClient", () => {
     ]);
   });
 
-  test("refuses an unknown option", async () => {
+  test("refuses an unknown option, and a state that is no function", async () => {
     const options = { run: async () => {}, onyl: "createPurchase" };
     await expect(checkClient(options)).rejects.toThrow("There is no option onyl. Did you mean only?");
+    await expect(
+      checkClient({ run: async () => {}, ...JSON.parse('{ "given": "merchant" }') }),
+    ).rejects.toThrow('The option given is "merchant". Pass a function that creates the state, such as ');
+  });
+
+  test("takes a function that returns no promise", async () => {
+    await expect(checkClient({ run: () => {} })).rejects.toThrow("The client succeeded and sent no request");
   });
 
   test("asks whether a misspelled operation is meant", async () => {
