@@ -5,6 +5,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.
 import { readCall } from "../../protocol/read-call.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
+import { knownMethods } from "../../sandbox/chain/rpc/methods/method-list.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import { Wallet } from "../../sandbox/wallets/wallet.ts";
@@ -59,6 +60,9 @@ const sendParams = z.tuple([
     input: hex.optional(),
     value: hex.optional(),
     chainId: chainId.optional(),
+    type: z
+      .enum(["0x0", "0x1", "0x2"], "must be 0x0, 0x1 or 0x2: a wallet delegates to no contract for a page")
+      .optional(),
   }),
 ]);
 const chainParams = z.tuple([z.object({ chainId, rpcUrls: z.array(z.string()).optional() })]);
@@ -132,6 +136,8 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
           "The transaction has no `to`, and the wallet deploys no contracts. Add `to`, or deploy through the chain RPC.",
         );
       const calldata = data ?? input ?? "0x";
+      if (input !== undefined && input.toLowerCase() !== calldata.toLowerCase())
+        throw new ProviderError(-32_602, "The transaction has `data` and another `input`. Send one of them.");
       const call = readCall(purchaseRegistrarAbi, calldata) ?? readCall(testUsdcAbi, calldata);
       const known = { function: call?.function ?? null, args: call?.args ?? null, chain_id };
       return { type: "transaction", from, to, data: calldata, value: BigInt(value).toString(), ...known };
@@ -141,7 +147,13 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
     case "eth_signTypedData_v3":
     case "eth_signTypedData_v4": {
       const [from, data] = read(method, typedDataParams, params);
-      return { type: "typed_data", from, typed_data: read(method, typedDataBody, parseJson(data)) };
+      const typed_data = read(method, typedDataBody, parseJson(data));
+      const { primaryType, message, types } = typed_data;
+      // A domain alone is signed without a message.
+      const missing = primaryType === "EIP712Domain" ? null : missingMember(primaryType, message, types);
+      if (missing !== null)
+        throw new ProviderError(-32_602, `The typed data has no value for the member ${missing}.`);
+      return { type: "typed_data", from, typed_data };
     }
     case "wallet_switchEthereumChain":
     case "wallet_addEthereumChain": {
@@ -149,12 +161,30 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
       return { type: "chain", chain_id: id, rpc_urls: rpcUrls };
     }
     default:
-      if (passedOn.test(method)) return { type: "read" };
+      if (passedOn.test(method) && knownMethods.has(method)) return { type: "read" };
       throw new ProviderError(
         4200,
         `The wallet does not support ${method}. Use personal_sign, eth_signTypedData_v4 or eth_sendTransaction, or ask the chain RPC.`,
       );
   }
+}
+
+/** Returns the first member of a type, with those of its members, that a value lacks; null if it has all. */
+function missingMember(
+  type: string,
+  value: unknown,
+  types: z.infer<typeof typedDataBody>["types"],
+): string | null {
+  if (Array.isArray(value)) {
+    const element = type.replace(/\[\d*\]$/, "");
+    return value.map((one) => missingMember(element, one, types)).find((missing) => missing !== null) ?? null;
+  }
+  for (const { name, type: inner } of types[type] ?? []) {
+    const member: unknown = Reflect.get(Object(value), name);
+    const missing = member === undefined ? "" : missingMember(inner, member, types);
+    if (missing !== null) return missing === "" ? name : `${name}.${missing}`;
+  }
+  return null;
 }
 
 /** Reads a message as MetaMask does: hexadecimal, with or without 0x, is bytes, and anything else is a text; the account may come first. */

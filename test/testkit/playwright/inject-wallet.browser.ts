@@ -349,6 +349,23 @@ describe("a page that uses ethers", () => {
         message:
           "The transaction has no `to`, and the wallet deploys no contracts. Add `to`, or deploy through the chain RPC.",
       });
+    for (const [wrong, message] of [
+      [{ to: address, data: "0x01", input: "0x02" }, "another `input`"],
+      [{ to: address, type: "0x4", authorizationList: [] }, "delegates to no contract"],
+    ] as const)
+      expect(await send(wrong)).toMatchObject({ code: -32_602, message: expect.stringContaining(message) });
+    const unfinished = { ...typed(31_337), primaryType: "Order", message: { lines: [{ units: 1 }] } };
+    const types = {
+      Order: [{ name: "lines", type: "Line[]" }],
+      Line: [
+        { name: "units", type: "uint256" },
+        { name: "item", type: "string" },
+      ],
+    };
+    expect(await call("ask", "eth_signTypedData_v4", [address, { ...unfinished, types }])).toEqual({
+      code: -32_602,
+      message: "The typed data has no value for the member lines.item.",
+    });
     await wallet.switchChain(5);
     expect(await call("ask", "eth_signTypedData_v4", [address, typed(31_337)])).toMatchObject({ code: 4901 });
     expect(await call("ask", "eth_sendTransaction", [{ from: address, to: address }])).toMatchObject({
@@ -412,6 +429,8 @@ describe("a page that uses ethers", () => {
         EVM_MINE: [],
         eth_subscribe: ["newHeads"],
         eth_unsubscribe: ["0x1"],
+        eth_decrypt: ["0x", pay.from],
+        net_unknown: [],
         wallet_sendCalls: [{ version: "2.0.0", from: pay.from, calls: [pay] }],
       }))
         expect(await call("ask", method, params), method).toMatchObject({ code: 4200 });
