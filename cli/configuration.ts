@@ -52,6 +52,7 @@ export async function configure(command: Command, commands: readonly Command[]):
       (isConfigurable || configurableEverywhere.includes(option.long ?? "")),
   );
   const places = new Map<string, string>();
+  const texts = new Map<string, string[]>();
   const configured = options.flatMap((option): ConfiguredValue[] => {
     const name = option.attributeName();
     const flag = option.long ?? "";
@@ -65,10 +66,15 @@ export async function configure(command: Command, commands: readonly Command[]):
       text === undefined ? [file, `${nameOf(option)} in ${file}`] : [variable, variable];
     const value = text === undefined ? readValue(option, written, place) : readText(option, text, place);
     places.set(flag, place);
+    const parts = [value].flat().flatMap((one) => (isObject(one) ? Object.values(one) : one));
+    texts.set(
+      place,
+      parts.filter((part) => typeof part === "string"),
+    );
     command.setOptionValueWithSource(name, value, text === undefined ? "config" : "env");
     return [{ flag, value, source }];
   });
-  noteSources(places);
+  noteSources(places, texts);
   return configured;
 }
 

@@ -16,7 +16,7 @@ export function describeFailure(thrown: unknown): string {
   const limit = causesOf(error).find((cause) => ["EMFILE", "ENFILE"].includes(codeOf(cause) ?? ""));
   if (limit !== undefined)
     return `The command cannot continue: ${describeFileError(limit)}. Allow more of them (ulimit -n), and run the command again.`;
-  return inFlags(describeRefusal(error) ?? messageOf(error));
+  return withSource(inFlags(describeRefusal(error) ?? messageOf(error)));
 }
 
 /** Other options (of joinSandbox, explore and listeners), and fields of requests, whose flags have their names. */
@@ -52,10 +52,28 @@ const flags: ReadonlyMap<string, string> = new Map([
 
 /** How the options were set that no flag sets, by their flags. */
 let sources = new Map<string, string>();
+let values = new Map<string, readonly string[]>();
 
-/** Notes how options were set that no flag sets: the messages of the command name the environment variable or the key of the config file. */
-export function noteSources(places: Map<string, string>): void {
+/**
+ * Notes how options were set that no flag sets: the messages of the command name the environment variable or the key of the config file.
+ *
+ * @param texts - the values of these options, as text, by what has set them.
+ */
+export function noteSources(places: Map<string, string>, texts: Map<string, readonly string[]>): void {
   sources = places;
+  values = texts;
+}
+
+/** Adds to a message about a value that no flag has set what has set it, unless it says so. */
+function withSource(message: string): string {
+  for (const [place, texts] of values) {
+    // A word such as "live" may be about something else.
+    const isNamed = texts.some(
+      (text) => message.includes(JSON.stringify(text)) || (/[/:_.]/.test(text) && message.includes(text)),
+    );
+    if (isNamed && !message.includes(place)) return `${message} It is the value of ${place}.`;
+  }
+  return message;
 }
 
 /** Notes that another flag, or what has set that one, has set an option. */

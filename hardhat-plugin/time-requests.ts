@@ -6,6 +6,7 @@ import { askControl } from "../sandbox/service/ask-control.ts";
 
 const blockSchema = z.object({ timestamp: z.coerce.number() });
 const refusal = z.object({ detail: z.string() });
+const status = z.object({ now: z.number() });
 
 /** The methods that move the time of the next block, as Hardhat's network helpers call them. The chain RPC refuses them. */
 const timeMethods = ["evm_setNextBlockTimestamp", "evm_increaseTime"];
@@ -28,16 +29,31 @@ export async function moveTime<ChainTypeT extends ChainType | string>(
 ): Promise<JsonRpcResponse> {
   const latest = await provider.request({ method: "eth_getBlockByNumber", params: ["latest", false] });
   const { timestamp } = blockSchema.parse(latest);
+  const refuse = (reason: string): JsonRpcResponse => ({
+    jsonrpc: "2.0",
+    id,
+    error: { code: -32_602, message: `${method}: ${reason}` },
+  });
   const [given] = Array.isArray(params) ? params : [];
   const value = Number(given);
   const next = method === "evm_increaseTime" ? timestamp + value : value;
+  if (next <= timestamp)
+    return refuse(
+      `the newest block has the time ${timestamp}, and ${next} is not later. To go back, restore a snapshot.`,
+    );
   const to = mode === "live" ? next : next - 1;
-  if (to !== timestamp) {
+  // In mode live the next block has the time of now, which is at least this time, if more has passed since the newest block.
+  if (to !== timestamp && !(mode === "live" && (await readTime(urls.control)) >= next)) {
     const response = await askControl(urls.control, "POST", "/clock", { to });
     if (!response.ok) {
       const { detail } = refusal.parse(await response.json());
-      return { jsonrpc: "2.0", id, error: { code: -32_602, message: `${method}: ${detail}` } };
+      return refuse(detail);
     }
   }
   return { jsonrpc: "2.0", id, result: String(method === "evm_increaseTime" ? value : next) };
+}
+
+/** Reads the sandbox's time, in Unix seconds. */
+async function readTime(controlUrl: string): Promise<number> {
+  return status.parse(await (await askControl(controlUrl, "GET", "/status")).json()).now;
 }

@@ -84,6 +84,8 @@ export interface Sandbox extends AsyncDisposable {
   receiver: SandboxReceiver;
   /** The requests since the last restore, with their keys. @internal */
   requestLog: RequestLog;
+  /** Waits, for a while, until everything has ended that clients have asked for. @returns whether it has. @internal */
+  settle: () => Promise<boolean>;
   /** Passes all deliveries to the client's receiver through a function; null ends this. @internal */
   interceptDeliveries: (intercept: InterceptDelivery | null) => void;
   /**
@@ -390,6 +392,7 @@ function sandboxOf(
     skipWaitsDuring: async (work) => await service.waits.skipDuring(work),
     receiver,
     requestLog,
+    settle: async () => await service.gate.settle(),
     interceptDeliveries: (intercept) => pin.intercept(intercept),
     rotateKeys,
     snapshot,

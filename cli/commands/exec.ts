@@ -161,6 +161,10 @@ async function repeatCommand(
       return exitCode;
     }
     if (!expectEqual) continue;
+    if (!(await sandbox.settle()))
+      throw new Error(
+        `Run ${number} has left a request in progress. Have the command wait for its responses.`,
+      );
     const recorded = await recordRun(sandbox, firstRequest);
     first ??= recorded;
     const difference = describeDifference(first, recorded, number);

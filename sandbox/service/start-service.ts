@@ -107,7 +107,7 @@ export async function startService(
   const { relayer } = connected;
   opened.defer(async () => await relayer.drain());
   // The service continues requests whose client has gone.
-  opened.defer(async () => await gate.settle());
+  opened.defer(async () => void (await gate.settle()));
   opened.use(bound.move());
   const stopDeliveries = () => closing.abort();
   opened.defer(stopDeliveries);

@@ -57,10 +57,19 @@ const receiptSignature = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g;
  * over such URLs do not count; what they sign does.
  */
 export async function takeFingerprint(chain: ChainNode, parts: readonly Part[]): Promise<Fingerprint> {
-  const { number, hash, stateRoot } = await chain.client.getBlock({ blockTag: "latest" });
-  const state_root = chain.isOwn ? await readStateRoot(chain.client) : stateRoot;
   const counting = parts.filter((part) => part.digest !== undefined);
-  const { journal, store, ...added } = digestsSchema.parse(digestParts(await captureParts(counting)));
+  const readLatest = async () => await chain.client.getBlock({ blockTag: "latest" });
+  const readAll = async (block: Awaited<ReturnType<typeof readLatest>>) => {
+    const state_root = chain.isOwn ? await readStateRoot(chain.client) : block.stateRoot;
+    return { block, state_root, digests: digestsSchema.parse(digestParts(await captureParts(counting))) };
+  };
+  let read = await readAll(await readLatest());
+  // A block that was made meanwhile: block and accounts would be those of no moment.
+  for (let now = await readLatest(); now.hash !== read.block.hash; now = await readLatest())
+    read = await readAll(now);
+  const { state_root } = read;
+  const { number, hash } = read.block;
+  const { journal, store, ...added } = read.digests;
   const counted = {
     epoch: chain.deployment.epoch,
     block: { number: Number(number), hash, state_root },

@@ -63,6 +63,13 @@ test.each([
     "x",
     'ROUTING_SANDBOX_API_PORT is "x". It must be a whole number from 0 to 65535.',
   ],
+  ["ROUTING_SANDBOX_RECEIVER_URL", "nourl", "It is the value of ROUTING_SANDBOX_RECEIVER_URL."],
+  ["ROUTING_SANDBOX_FROM", "/nope", "It is the value of ROUTING_SANDBOX_FROM."],
+  [
+    "ROUTING_SANDBOX_ACCOUNT",
+    "acct_x=prg_nope",
+    "not served. Use prg_demo or prg_other. It is the value of ROUTING_SANDBOX_ACCOUNT.",
+  ],
   ["ROUTING_SANDBOX_PROGRAM", "demo", 'ROUTING_SANDBOX_PROGRAM has "demo", which is no program id.'],
   ["ROUTING_SANDBOX_AUTO_DELIVER", "yes", 'ROUTING_SANDBOX_AUTO_DELIVER is "yes". Use true or false.'],
 ])("%s=%s is refused", async (name, value, complaint) => {

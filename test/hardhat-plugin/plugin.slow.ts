@@ -94,7 +94,9 @@ test("the time helpers of Hardhat move the clock of the whole sandbox on the net
   await time.setNextBlockTimestamp(start + 90_011);
   await networkHelpers.mine();
   expect(await time.latest()).toBe(start + 90_011);
-  await expect(time.increaseTo(start)).rejects.toThrow("evm_setNextBlockTimestamp: ");
+  await expect(time.increaseTo(start + 90_011)).rejects.toThrow(
+    `evm_setNextBlockTimestamp: the newest block has the time ${start + 90_011}, and ${start + 90_011} is not later.`,
+  );
   await expect(provider.request({ method: "evm_increaseTime", params: ["soon"] })).rejects.toThrow(
     "evm_increaseTime: ",
   );
@@ -113,6 +115,10 @@ test("in mode live, Hardhat's time helpers reach the time that they are given, a
   await networkHelpers.mine();
   expect(await time.latest()).toBeGreaterThanOrEqual(start + 90_000);
   expect(await sandbox.clock.now()).toBeGreaterThanOrEqual(start + 90_000);
+  // More than a second after the newest block.
+  await expect.poll(async () => (await sandbox.clock.now()) - (await time.latest())).toBeGreaterThan(1);
+  const latest = await time.latest();
+  expect(await time.increase(1)).toBeGreaterThan(latest);
 });
 
 test("without a sandbox, the network sandbox says how to start one, and other networks work", async () => {

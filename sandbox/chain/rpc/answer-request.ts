@@ -154,6 +154,8 @@ export class RequestAnswerer {
         return await this.#makeFilter(first, caller);
       case "send":
         return await change(async () => await this.#send(first, plan.params, caller));
+      case "send_unsigned":
+        return await change(async () => await this.#ask([first], caller));
       case "change":
         return await change(async () => await this.#change(first, plan.params, caller));
       case "run":

@@ -116,9 +116,9 @@ export class RequestGate implements Gate {
     });
   }
 
-  /** Waits, for a while, until everything has ended that runs, inside or outside. */
-  async settle(): Promise<void> {
-    await endsWithin(Promise.allSettled(this.#running), settleMs);
+  /** Waits, for a while, until everything has ended that runs, inside or outside. @returns whether it has. */
+  async settle(): Promise<boolean> {
+    return await endsWithin(Promise.allSettled(this.#running), settleMs);
   }
 
   /**

@@ -197,6 +197,23 @@ for name in {"ada", "bob", "cy", "dee", "eve", "flo", "guy", "hal"}:
   },
 );
 
+test("runs that leave a delivery in progress are compared once it has ended", async () => {
+  const program = `
+    const { readFileSync } = await import("node:fs");
+    const { accounts } = JSON.parse(readFileSync(process.env.ROUTING_SANDBOX_FILE, "utf8"));
+    const { createServer } = await import("node:net");
+    const silent = createServer(() => process.exit(0)).listen(0, "127.0.0.1", async () => {
+      await send(process.env.ROUTING_CONTROL_URL + "/receiver/pin", { url: "http://127.0.0.1:" + silent.address().port });
+      await give({ purchase: { state: "created" } });
+      await send(process.env.ROUTING_CONTROL_URL + "/deliver", {});
+    });`;
+  expect(await repeat(3, ...node(program))).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: expect.stringMatching(/^3 runs have the fingerprint 0x[0-9a-f]{64}\.\n$/),
+  });
+});
+
 test("a run that fails ends the repetition with its exit code", async () => {
   const file = join(await temporaryFolder(), "runs");
   expect(await repeat(5, "sh", "-c", `echo run >> ${file}; test $(wc -l < ${file}) -lt 2`)).toMatchObject({

@@ -42,6 +42,18 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
   expect(sandbox.faults.list()).toEqual([]);
 });
 
+test("a fingerprint has a block with the root of its own state, also while blocks are made", async () => {
+  const { client } = sandbox.chain;
+  const reading = Array.from({ length: 20 }, async () => {
+    const { block } = await sandbox.fingerprint();
+    return [block.hash, block.state_root];
+  });
+  const mining = Array.from({ length: 20 }, async () => await client.mine({ blocks: 1 }));
+  const [read] = await Promise.all([Promise.all(reading), Promise.all(mining)]);
+  for (const [hash, root] of read)
+    expect(root).toBe((await client.getBlock({ blockHash: hash as Hex })).stateRoot);
+});
+
 test("a fingerprint depends on the newest block, even if the block changes nothing", async () => {
   const snapshot = await sandbox.snapshot();
   const before = await sandbox.fingerprint();
@@ -415,8 +427,18 @@ test("a duplicate that is sent while a sandbox is reset does not arrive afterwar
   expect(sandbox.receiver.deliveries()).toEqual([]);
 });
 
+/** Of an account of Anvil's. */
+const transfer = {
+  from: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+  to: `0x${"ab".repeat(20)}`,
+  value: "0x1",
+};
+
 test.each([
   ["rpc", "", { jsonrpc: "2.0", id: 1, method: "evm_mine", params: [] }, '"code":-32603'],
+  ...["eth_sendTransaction", "eth_sendTransactionSync", "eth_sendUnsignedTransaction"].map(
+    (method) => ["rpc", "", { jsonrpc: "2.0", id: 1, method, params: [transfer] }, '"code":-32603'] as const,
+  ),
   ["control", "/blocks", { blocks: 1 }, '"code":"undone"'],
   ["control", "/given", { merchant: { state: "pending" } }, '"code":"undone"'],
   ["api", "/v1/routing/access", {}, '"code":"service_closing"'],

@@ -19,6 +19,8 @@ type Treatment =
   | "subscribe"
   /** A signed transaction. */
   | "send"
+  /** A transaction that Anvil signs, or that it takes without a signature. */
+  | "send_unsigned"
   /** It changes the chain between blocks. */
   | "change"
   /** It runs contract code without a transaction, or mined transactions again: each may use the gas limit, and one runs at a time. */
@@ -169,9 +171,9 @@ export const passedMethods: readonly PassedMethods[] = [
     methods: {
       eth_sendRawTransaction: "send",
       eth_sendRawTransactionSync: "ask_alone",
-      eth_sendTransaction: "ask",
+      eth_sendTransaction: "send_unsigned",
       eth_sendTransactionSync: "ask_alone",
-      eth_sendUnsignedTransaction: "ask",
+      eth_sendUnsignedTransaction: "send_unsigned",
     },
     effect: "send a transaction; a gas limit above the block's is refused",
   },

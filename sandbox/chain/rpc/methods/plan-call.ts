@@ -10,7 +10,17 @@ import { findRefused, timeInstead, treatmentOf } from "./method-list.ts";
 export type CallPlan =
   /** As it is: see `Treatment` in the list of methods. */
   | {
-      kind: "ask" | "ask_alone" | "metadata" | "filter" | "subscribe" | "send" | "change" | "run" | "reorg";
+      kind:
+        | "ask"
+        | "ask_alone"
+        | "metadata"
+        | "filter"
+        | "subscribe"
+        | "send"
+        | "send_unsigned"
+        | "change"
+        | "run"
+        | "reorg";
       params: readonly unknown[];
     }
   | { kind: "trace"; measuring: readonly unknown[]; params: readonly unknown[] }
