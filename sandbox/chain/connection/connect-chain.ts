@@ -5,7 +5,6 @@ import { findDifference } from "../../../server/chain/find-difference.ts";
 import { describeRefusal } from "../../../server/lib/describe-refusal.ts";
 import type { KnownNetwork } from "../../../server/services.ts";
 import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { clearInterval, setInterval, wait } from "../../lib/time/timers.ts";
 import type { ReplaceableAnvil } from "../anvil/replaceable-anvil.ts";
 import { NodeSilentError } from "../client/anvil-silent-error.ts";
@@ -19,7 +18,7 @@ import { nameWallets } from "../genesis/named-wallets.ts";
 import type { Filters } from "../rpc/filters.ts";
 import type { SendingTerms } from "../sending-terms.ts";
 import type { ChainNode } from "../start-chain.ts";
-import { type Network, unusable } from "./network.ts";
+import { type Network, requireUrls, unusable } from "./network.ts";
 import { describeNetwork, findNetwork, requireTestNetwork } from "./networks.ts";
 import { NodeConnection } from "./node-connection.ts";
 import { NodeReader } from "./node-reader.ts";
@@ -45,24 +44,9 @@ export interface ReachedNode {
   client: ChainClient;
 }
 
-/** Says what is wrong with the URL of a node, without the URL, which may have a key; null for nothing. */
-function wrongOfUrl(url: string): string | null {
-  if (!URL.canParse(url)) return "an invalid URL";
-  const { protocol, username } = new URL(url);
-  if (!/^(?:https?|wss?):$/.test(protocol)) return "a URL of another scheme";
-  return protocol.startsWith("ws") && username !== ""
-    ? "a user in the URL of a WebSocket, which is not sent"
-    : null;
-}
-
 /** Opens a node, and asks it nothing yet. @param firstBlock - nothing that is read is older. */
 export function reachNode(urls: readonly string[], firstBlock: number): ReachedNode {
-  const wrong = urls.map(wrongOfUrl).find((one) => one !== null);
-  if (wrong !== undefined || urls.length === 0)
-    throw new SandboxError(
-      "option_invalid",
-      `The option network.rpcUrls has ${wrong ?? "no URL"}. Use one such as https://rpc.example/key or wss://rpc.example/key.`,
-    );
+  requireUrls("network.rpcUrls", urls);
   const connection = new NodeConnection(urls);
   const reader = new NodeReader(connection, firstBlock, wallTime);
   const client = createChainClient("", custom({ request: reader.request }, { retryCount: 0 }));

@@ -11,6 +11,7 @@ import {
 } from "../../../../sandbox/chain/connection/connect-chain.ts";
 import { describeNetwork } from "../../../../sandbox/chain/connection/networks.ts";
 import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
+import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { describeRefusal } from "../../../../server/lib/describe-refusal.ts";
 import { openAnsweringNode } from "../../../kit/connected.ts";
 
@@ -224,4 +225,18 @@ test.each([
   expect(() => reachNode([url], 0)).toThrow(
     `The option network.rpcUrls has ${wrong}. Use one such as https://`,
   );
+});
+
+test.each([
+  ["notaurl", "an invalid URL"],
+  ["ftp://rpc.example", "a URL of another scheme"],
+  ["wss://rpc.example", "a URL of another scheme"],
+  ["https://user:secret@rpc.example", "a user in the URL, which pages do not send"],
+])("the public URL %s is refused before anything starts", async (publicRpcUrl, wrong) => {
+  const files = { keys: "missing-keys.json", deployment: "missing-deployment.json" };
+  const network = { rpcUrls: ["http://127.0.0.1:1"], ...files, publicRpcUrl };
+  await expect(createSandbox({ network })).rejects.toMatchObject({
+    code: "option_invalid",
+    message: `The option network.publicRpcUrl has ${wrong}. Use one such as https://rpc.example.`,
+  });
 });
