@@ -3,7 +3,10 @@ import { createServer, type Server } from "node:http";
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { numberToHex } from "viem";
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { causesOf } from "../../../../protocol/coded-error.ts";
+import { askNode, toNode } from "../../../../relayer/node/node.ts";
+import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
 import {
   reachNode,
   requireSameChain,
@@ -13,7 +16,7 @@ import { describeNetwork } from "../../../../sandbox/chain/connection/networks.t
 import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { describeRefusal } from "../../../../server/lib/describe-refusal.ts";
-import { openAnsweringNode } from "../../../kit/connected.ts";
+import { openAnsweringNode, startAutominingAnvil } from "../../../kit/connected.ts";
 
 function portOf(server: Server): number {
   const address = server.address();
@@ -122,6 +125,20 @@ test.each([1_337, 1_281, 270])(
     expect(await describeNetwork(id)).toBeNull();
   },
 );
+
+test("a development node is refused if its next block would be behind the clock by more than a minute, however old its newest one is", async () => {
+  const node = await startAutominingAnvil(undefined, 31_337, 600);
+  onTestFinished(node.stop);
+  const reached = reachNode([node.url], 0);
+  await expect(requireUsableNode(reached, undefined)).rejects.toMatchObject({
+    code: "node_unusable",
+    message: expect.stringMatching(
+      /^The node's next block would be (?:59|60)\d seconds behind this machine's clock, and its transactions would be refused\. Set the clock, or the node's time \(evm_increaseTime\), and start again\.$/,
+    ),
+  });
+  await askNode(toNode(createChainClient(node.url).request), "evm_increaseTime", [600], z.unknown());
+  expect(await requireUsableNode(reached, undefined)).toBe(31_337);
+});
 
 test.each([1, 999, 260])(
   "the production network %d stays refused when it is allowed, also if a test network has the same id",
