@@ -199,6 +199,20 @@ export async function estimateFees(client: ChainClient): Promise<Fees> {
   };
 }
 
+/**
+ * Returns the terms of transactions on a node.
+ *
+ * @param pauseMs - the time between two blocks, in milliseconds.
+ * @example termsOn(client).receiptPauseMs // 500
+ */
+export function termsOn(client: ChainClient, pauseMs: number = pollMs.usual): SendingTerms {
+  return {
+    fees: async () => await estimateFees(client),
+    receiptPauseMs: pauseMs / 2,
+    raiseAfterSeconds,
+  };
+}
+
 /** A chain that a node serves. */
 export class ConnectedChain implements ChainNode {
   readonly isOwn = false;
@@ -222,11 +236,7 @@ export class ConnectedChain implements ChainNode {
     this.client = client;
     this.request = reader.request;
     this.clock = wallClock(() => reader.newest?.timestamp ?? 0);
-    this.terms = {
-      fees: async () => await estimateFees(client),
-      receiptPauseMs: of.pauseMs / 2,
-      raiseAfterSeconds,
-    };
+    this.terms = termsOn(client, of.pauseMs);
     this.network = of.network;
     this.deployment = of.deployment;
     this.accounts = of.accounts;
