@@ -16,14 +16,18 @@ export interface NetworkFlags {
 export const defaultKeys = "keys.json";
 export const defaultDeployment = "deployment.json";
 
-/** Adds the options of a node that serves a chain which is not the sandbox's own. @param hasPages - whether the command serves pages to wallets. */
-export function addNetworkOptions(command: Command, hasPages: boolean): Command {
-  const url = new Option(
+/** The option that names the nodes of a chain. */
+export function rpcUrlOption(): Option {
+  return new Option(
     "--rpc-url <url>",
     "the JSON-RPC of a node of a test network (https or wss); repeatable, the later ones are asked when the earlier ones do not answer",
   ).argParser((text: string, before: string[] = []) => [...before, text]);
+}
+
+/** Adds the options of a node that serves a chain which is not the sandbox's own. @param hasPages - whether the command serves pages to wallets. */
+export function addNetworkOptions(command: Command, hasPages: boolean): Command {
   command
-    .addOption(url)
+    .addOption(rpcUrlOption())
     .addOption(new Option("--keys <file>", "the file with the keys for --rpc-url").default(defaultKeys))
     .addOption(
       new Option("--deployment <file>", "the file with the deployment for --rpc-url").default(

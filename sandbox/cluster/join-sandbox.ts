@@ -79,7 +79,7 @@ async function openJoined(
   await using opened = new ClosingStack();
   const { shared, sandbox } = await openRunning(options.store, log, opened, deadline);
   const { urls } = sandbox;
-  const { chain, settings } = await reachChain(sandbox, options.network, opened, deadline);
+  const { chain, settings } = await reachChain(shared, sandbox, options.network, opened, deadline);
   await using bound = new ClosingStack();
   const listener = await listen({
     port: options.apiPort,
@@ -145,6 +145,7 @@ type JoinedChain = ServiceProcess["chain"] & Pick<ChainNode, "watchHeads">;
 
 /** Connects to the chain that the sandbox has; the seed of one on a node's chain is in the file of keys. */
 async function reachChain(
+  shared: SharedStore,
   sandbox: SharedSandbox,
   option: NetworkOption | undefined,
   opened: ClosingStack,
@@ -153,6 +154,7 @@ async function reachChain(
   const { anvil, settings } = sandbox;
   if (anvil !== null) return { chain: reachOwnChain(sandbox, anvil, opened, deadline), settings };
   const network = await readSharedNetwork(sandbox, option);
+  await deadline.within("the database to respond", shared.requireSeed(network.keys.seed));
   const chain = opened.use(await deadline.within("the node to respond", connectChain(network, true)));
   return { chain, settings: { ...settings, seed: network.keys.seed } };
 }

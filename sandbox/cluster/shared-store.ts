@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { URL } from "../../protocol/globals.ts";
+import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { Log, Services } from "../../server/services.ts";
 import type { JournaledStore } from "../../server/store/journaled/journaled-store.ts";
@@ -20,6 +21,7 @@ import { wait } from "../lib/time/timers.ts";
 import type { SandboxUrls } from "../options/description.ts";
 import { accountSettingSchema, programSettingSchema } from "../options/programs.ts";
 import type { SandboxSettings } from "../options/settings.ts";
+import { bareHex } from "../service/keys.ts";
 import type { Cluster } from "./cluster.ts";
 import { forwardingTo } from "./forwarding.ts";
 import { keptIn } from "./kept-chain.ts";
@@ -108,7 +110,7 @@ export class SharedStore implements Cluster {
   async requireChain(
     chain: { deployment: { epoch: string }; resumed: boolean; isOwn: boolean },
     journal: JournaledStore | null,
-    fresh: boolean,
+    { fresh, seed }: Pick<SandboxSettings, "fresh" | "seed">,
   ): Promise<void> {
     if (fresh) await this.store.clear();
     const kept = await this.store.about("epoch");
@@ -126,6 +128,7 @@ export class SharedStore implements Cluster {
         "database_mismatch",
         `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Start with the data directory that belongs to it (the option dataDirectory), or choose another schema (?schema= in the option store).`,
       );
+    if (!chain.isOwn) await this.requireSeed(seed);
     const { commits, chainRecords } = await this.store.position();
     if (journal === null) return;
     const { chainCount, databaseCommits } = journal;
@@ -138,6 +141,22 @@ export class SharedStore implements Cluster {
       throw this.#isOlder(
         `The database (${this.store.database.name}) has ${commits} commits, and the data directory knows of ${databaseCommits}`,
         "database",
+      );
+  }
+
+  /**
+   * Makes sure that the seed of the keys for a node's chain is the one that the records were made with, of which the database has a digest alone.
+   *
+   * @throws SandboxError database_mismatch
+   */
+  async requireSeed(seed: string): Promise<void> {
+    const digest = bareHex(deriveKey(seed, `records/${this.recordsId}`));
+    const kept = await this.store.about("seed_digest");
+    if (kept === null) await this.store.writeAbout("seed_digest", digest);
+    else if (kept !== digest)
+      throw new SandboxError(
+        "database_mismatch",
+        `The records in the database (${this.store.database.name}) were made with another seed than the option network.keys names. Name the file that they were made with, or choose another schema (?schema= in the option store).`,
       );
   }
 
@@ -241,13 +260,13 @@ function asSandboxError(error: unknown): never {
  * @throws SandboxError database_mismatch, database_in_use; StoreUnavailableError, DatabaseUrlError.
  */
 export async function openShared(
-  { store, fresh, log }: Pick<SandboxSettings, "fresh" | "log"> & { store: string },
+  { store, fresh, seed, log }: Pick<SandboxSettings, "fresh" | "seed" | "log"> & { store: string },
   chain: ChainNode,
   journal: JournaledStore | null,
 ): Promise<SharedStore> {
   const shared = await SharedStore.open(store, "owner", log);
   try {
-    await shared.requireChain(chain, journal, fresh);
+    await shared.requireChain(chain, journal, { fresh, seed });
     if (journal !== null && chain.journal !== null) shared.reliesOn(keptIn(journal, chain.journal));
     return shared;
   } catch (error) {

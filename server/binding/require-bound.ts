@@ -118,7 +118,18 @@ async function refusal(
     const detail = `The transaction of the ${step} was mined after ${whose}, ${end}. ${instead}`;
     return new RefusedTransaction(code, detail, refused);
   }
-  return new RefusedTransaction(code, `${sentences[code]}; failed: ${failed.join(", ")}.`, refused);
+  const lag = failed.includes("timely") ? await describeLag(services) : "";
+  return new RefusedTransaction(code, `${sentences[code]}; failed: ${failed.join(", ")}.${lag}`, refused);
+}
+
+/** Says that a node's chain is behind the clock, so that it would have each transaction too early; empty if it is not. */
+async function describeLag({ chain, clock, settings }: Services): Promise<string> {
+  if (settings.blockLagSeconds === 0) return "";
+  const [{ timestamp }, now] = await Promise.all([chain.head(), clock.now()]);
+  const behind = now - timestamp;
+  return behind > settings.blockLagSeconds
+    ? ` The newest block is ${behind} seconds behind this machine's clock; if the next one would be, too, set the clock, or the node's time.`
+    : "";
 }
 
 const advice = { again: "send a new transaction", never: "No new transaction succeeds." };

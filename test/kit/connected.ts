@@ -37,10 +37,14 @@ export async function startHardhatNode(): Promise<StartedNode> {
   return await startNode(process.execPath, (port) => [...args, String(port)], "Started HTTP");
 }
 
-/** Starts an Anvil that mines each transaction at once, and whose clock is half a minute behind. @param at - its port; by default a free one. */
-export async function startAutominingAnvil(at?: number, chainId = 31_337): Promise<StartedNode> {
-  const behind = Math.floor(Date.now() / 1_000) - 30;
-  const args = ["--chain-id", String(chainId), "--timestamp", String(behind), "--port"];
+/** Starts an Anvil that mines each transaction at once, and whose clock is half a minute behind, or more. @param at - its port; by default a free one. */
+export async function startAutominingAnvil(
+  at?: number,
+  chainId = 31_337,
+  secondsBehind = 30,
+): Promise<StartedNode> {
+  const time = Math.floor(Date.now() / 1_000) - secondsBehind;
+  const args = ["--chain-id", String(chainId), "--timestamp", String(time), "--port"];
   return await startNode(anvilBinary(), (port) => [...args, String(port)], "Listening on", at);
 }
 

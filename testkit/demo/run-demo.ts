@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { usdc } from "../../protocol/values/amount.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { clientAccount } from "../../sandbox/service/keys.ts";
-import { actorsOf } from "./actors.ts";
+import { type ActingChain, actorsOf } from "./actors.ts";
 import type { Printer } from "./printer.ts";
 import { Session } from "./session.ts";
 import { enrollMerchant } from "./show-merchant.ts";
@@ -11,10 +11,16 @@ import { type DemoPurchase, demoSteps } from "./show-purchase.ts";
 /**
  * Runs the whole demo on a running sandbox, over HTTP and with wallets that sign for themselves: a purchase from
  * enrollment to refund, a second one by the direct route, and a third whose payment comes from the wrong wallet.
+ *
+ * @param on - the chain that the wallets use, by default the one at the URL that the sandbox publishes.
  */
-export async function runDemo(description: SandboxDescription, printer: Printer): Promise<void> {
+export async function runDemo(
+  description: SandboxDescription,
+  printer: Printer,
+  on?: ActingChain,
+): Promise<void> {
   const { seed, accounts } = description;
-  const actors = { ...actorsOf(description), accountKey: clientAccount("demo", seed, accounts).key };
+  const actors = { ...actorsOf(description, on), accountKey: clientAccount("demo", seed, accounts).key };
   printer.section("A purchase, from enrollment to refund");
   const session = await Session.open(actors, printer);
   const merchant = await enrollMerchant(session);

@@ -90,14 +90,15 @@ export class Session {
    * @throws Error when the transaction reverted.
    */
   sent<T extends SentCall>(title: string, wallet: Wallet, sent: T): T {
-    const { call, receipt } = sent;
+    const { call, receipt, revert } = sent;
     const { status, blockNumber, transactionHash } = receipt;
     this.printer.step(
       title,
       `${wallet.address} → ${call.to} ${call.function}(${cutText(JSON.stringify(call.args), 100)})`,
       `${status} in block ${blockNumber}: ${transactionHash}`,
     );
-    if (status !== "success") throw new Error(`${title}: the transaction reverted.`);
+    if (status !== "success")
+      throw new Error(`${title}: the transaction reverted${revert === null ? "" : ` with ${revert}`}.`);
     return sent;
   }
 

@@ -1,11 +1,12 @@
-import { custom, type EIP1193RequestFn } from "viem";
+import { custom, type EIP1193RequestFn, hexToNumber } from "viem";
 import { estimateFeesPerGas } from "viem/actions";
+import { z } from "zod";
 import type { Fees } from "../../../relayer/context.ts";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import { findDifference } from "../../../server/chain/find-difference.ts";
 import { describeRefusal } from "../../../server/lib/describe-refusal.ts";
 import type { KnownNetwork } from "../../../server/services.ts";
 import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { clearInterval, setInterval, wait } from "../../lib/time/timers.ts";
 import type { ReplaceableAnvil } from "../anvil/replaceable-anvil.ts";
 import { NodeSilentError } from "../client/anvil-silent-error.ts";
@@ -19,11 +20,11 @@ import { nameWallets } from "../genesis/named-wallets.ts";
 import type { Filters } from "../rpc/filters.ts";
 import type { SendingTerms } from "../sending-terms.ts";
 import type { ChainNode } from "../start-chain.ts";
-import { type Network, unusable } from "./network.ts";
+import { type Network, requireUrls, unusable } from "./network.ts";
 import { describeNetwork, findNetwork, requireTestNetwork } from "./networks.ts";
 import { NodeConnection } from "./node-connection.ts";
 import { NodeReader } from "./node-reader.ts";
-import { wallClock, wallTime } from "./wall-clock.ts";
+import { mostBlockLag, wallClock, wallTime } from "./wall-clock.ts";
 
 /** The highest fee per gas that is offered, in wei. A transaction waits while the network asks for more. */
 const highestFee = 200n * 10n ** 9n;
@@ -38,6 +39,11 @@ const mostAhead = 120;
 /** How old the newest block of a public network may be, in seconds. A development node may make no block for days. */
 const mostBehind = 600;
 
+const pendingBlock = z.object({
+  hash: z.string().nullish(),
+  timestamp: hexSchema.transform((value) => hexToNumber(value)),
+});
+
 /** A node that is no development node of ours, and what reads it. */
 export interface ReachedNode {
   connection: NodeConnection;
@@ -45,24 +51,9 @@ export interface ReachedNode {
   client: ChainClient;
 }
 
-/** Says what is wrong with the URL of a node, without the URL, which may have a key; null for nothing. */
-function wrongOfUrl(url: string): string | null {
-  if (!URL.canParse(url)) return "an invalid URL";
-  const { protocol, username } = new URL(url);
-  if (!/^(?:https?|wss?):$/.test(protocol)) return "a URL of another scheme";
-  return protocol.startsWith("ws") && username !== ""
-    ? "a user in the URL of a WebSocket, which is not sent"
-    : null;
-}
-
 /** Opens a node, and asks it nothing yet. @param firstBlock - nothing that is read is older. */
 export function reachNode(urls: readonly string[], firstBlock: number): ReachedNode {
-  const wrong = urls.map(wrongOfUrl).find((one) => one !== null);
-  if (wrong !== undefined || urls.length === 0)
-    throw new SandboxError(
-      "option_invalid",
-      `The option network.rpcUrls has ${wrong ?? "no URL"}. Use one such as https://rpc.example/key or wss://rpc.example/key.`,
-    );
+  requireUrls("network.rpcUrls", urls);
   const connection = new NodeConnection(urls);
   const reader = new NodeReader(connection, firstBlock, wallTime);
   const client = createChainClient("", custom({ request: reader.request }, { retryCount: 0 }));
@@ -76,7 +67,7 @@ export function reachNode(urls: readonly string[], firstBlock: number): ReachedN
  * @throws SandboxError node_unusable
  */
 export async function requireUsableNode(
-  { client }: ReachedNode,
+  { connection, client }: ReachedNode,
   allowed: number | undefined,
 ): Promise<number> {
   const chainId = await client.getChainId().catch((error: unknown) => {
@@ -87,17 +78,32 @@ export async function requireUsableNode(
   const syncing: unknown = await request({ method: "eth_syncing" }).catch(() => false);
   if (syncing !== false && syncing !== null)
     throw unusable("The node is not in sync yet. Start again when it is, or name another one.");
-  const { timestamp } = await client.getBlock({ blockTag: "latest" });
+  const { timestamp, hash } = await client.getBlock({ blockTag: "latest" });
   const ahead = Number(timestamp) - wallTime();
   if (ahead > mostAhead)
     throw unusable(
       `The newest block is ${ahead} seconds ahead of this machine's clock. Set the clock, and start again.`,
     );
-  if (-ahead > mostBehind && (await findNetwork(chainId)) !== undefined)
+  if (-ahead <= mostBlockLag) return chainId;
+  if ((await findNetwork(chainId)) === undefined) await requireTimelyNext(connection, hash);
+  else if (-ahead > mostBehind)
     throw unusable(
       `The newest block is ${-ahead} seconds behind this machine's clock. Set the clock, or name a node that has the newest blocks.`,
     );
   return chainId;
+}
+
+/** Makes sure that the next block of a development node would have about the time of this machine: the newest one may be old. @throws SandboxError node_unusable */
+async function requireTimelyNext(connection: NodeConnection, newest: string): Promise<void> {
+  const answer = await connection.ask("eth_getBlockByNumber", ["pending", false]).catch(() => null);
+  const next = pendingBlock.safeParse(answer).data;
+  // A node without pending blocks refuses, or answers with the newest one.
+  if (next === undefined || next.hash === newest) return;
+  const behind = wallTime() - next.timestamp;
+  if (behind > mostBlockLag)
+    throw unusable(
+      `The node's next block would be ${behind} seconds behind this machine's clock, and its transactions would be refused. Set the clock, or the node's time (evm_increaseTime), and start again.`,
+    );
 }
 
 /** The longest time, in milliseconds, for what one node of several says of its chain. */
@@ -193,6 +199,20 @@ export async function estimateFees(client: ChainClient): Promise<Fees> {
   };
 }
 
+/**
+ * Returns the terms of transactions on a node.
+ *
+ * @param pauseMs - the time between two blocks, in milliseconds.
+ * @example termsOn(client).receiptPauseMs // 500
+ */
+export function termsOn(client: ChainClient, pauseMs: number = pollMs.usual): SendingTerms {
+  return {
+    fees: async () => await estimateFees(client),
+    receiptPauseMs: pauseMs / 2,
+    raiseAfterSeconds,
+  };
+}
+
 /** A chain that a node serves. */
 export class ConnectedChain implements ChainNode {
   readonly isOwn = false;
@@ -216,11 +236,7 @@ export class ConnectedChain implements ChainNode {
     this.client = client;
     this.request = reader.request;
     this.clock = wallClock(() => reader.newest?.timestamp ?? 0);
-    this.terms = {
-      fees: async () => await estimateFees(client),
-      receiptPauseMs: of.pauseMs / 2,
-      raiseAfterSeconds,
-    };
+    this.terms = termsOn(client, of.pauseMs);
     this.network = of.network;
     this.deployment = of.deployment;
     this.accounts = of.accounts;

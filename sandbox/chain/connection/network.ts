@@ -12,12 +12,46 @@ export interface Network {
   programs: NetworkDeployment["programs"];
 }
 
+/** The URLs that an option may have: their schemes, who does not send the user of one, and examples. */
+const urlOptions = {
+  "network.rpcUrls": {
+    schemes: /^(?:https?|wss?):$/,
+    withoutUser: /^wss?:$/,
+    user: "a user in the URL of a WebSocket, which is not sent",
+    example: "https://rpc.example/key or wss://rpc.example/key",
+  },
+  "network.publicRpcUrl": {
+    schemes: /^https?:$/,
+    withoutUser: /^/,
+    user: "a user in the URL, which pages do not send",
+    example: "https://rpc.example",
+  },
+};
+
+/** Makes sure that an option has URLs of nodes, without naming one, which may have a key. @throws SandboxError option_invalid */
+export function requireUrls(option: keyof typeof urlOptions, urls: readonly string[]): void {
+  const { schemes, withoutUser, user, example } = urlOptions[option];
+  const wrongOf = (url: string) => {
+    if (!URL.canParse(url)) return "an invalid URL";
+    const { protocol, username } = new URL(url);
+    if (!schemes.test(protocol)) return "a URL of another scheme";
+    return withoutUser.test(protocol) && username !== "" ? user : null;
+  };
+  const wrong = urls.length === 0 ? "no URL" : urls.map(wrongOf).find((one) => one !== null);
+  if (wrong !== undefined)
+    throw new SandboxError(
+      "option_invalid",
+      `The option ${option} has ${wrong}. Use one such as ${example}.`,
+    );
+}
+
 /**
  * Reads the files of a network.
  *
- * @throws SandboxError node_unusable when one is missing, invalid or not complete, or does not belong to the other.
+ * @throws SandboxError option_invalid for a URL that pages cannot use; node_unusable when one is missing, invalid or not complete, or does not belong to the other.
  */
 export async function readNetwork(option: NetworkOption): Promise<Network> {
+  if (option.publicRpcUrl !== undefined) requireUrls("network.publicRpcUrl", [option.publicRpcUrl]);
   const [keys, file] = await Promise.all([readKeys(option.keys), readDeployment(option.deployment)]);
   const lacking = keys === null ? option.keys : file === null ? option.deployment : null;
   if (keys === null || file === null)

@@ -3,13 +3,14 @@ import { existsSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { commandsOf, createProgram, exampleOfCommand } from "../../../cli/program.ts";
-import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { Storefront, send } from "../../crash/storefront.ts";
+import { deployOn, startAutominingAnvil } from "../../kit/connected.ts";
 import { cli, startInFolder } from "../program.ts";
-import { runCli } from "../run-cli.ts";
+import { runCli, tryCli } from "../run-cli.ts";
 
 const execute = promisify(execFile);
 
@@ -237,6 +238,22 @@ test("logs and open say what is wrong with an argument and what to do", async ()
       /^The trace .+ cannot be read: .+\. Name a file that ends in \.trace\.html\.\n$/,
     ),
   });
+});
+
+test("demo says which node to name if the public one does not respond, and runs on the one that is named", async () => {
+  const node = await startAutominingAnvil();
+  onTestFinished(node.stop);
+  const { folder: directory, ...network } = await deployOn(node.url);
+  const dataDirectory = join(directory, "data");
+  const publicRpcUrl = "http://127.0.0.1:9";
+  await using _sandbox = await createSandbox({ network: { ...network, publicRpcUrl }, dataDirectory });
+  const demo = ["demo", "--data-dir", dataDirectory];
+  const refused = await tryCli(demo);
+  expect(refused.stderr).toBe(
+    `There is no response from ${publicRpcUrl}, which the wallets of the demo use. If the service is connected to a node, name that one with --rpc-url; otherwise see routing-sandbox status.\n`,
+  );
+  expect(refused.code).toBe(1);
+  expect(await runCli(...demo, "--rpc-url", node.url)).toContain("Done. Token 0x");
 });
 
 test("demo prints each step as a line of JSON", async () => {

@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readKeys } from "../../../sandbox/chain/connection/network-files.ts";
+import { readKeys, writeKeys } from "../../../sandbox/chain/connection/network-files.ts";
 import { createApiClient, unwrap } from "../../../sandbox/client/api-client.ts";
 import { joinSandbox } from "../../../sandbox/cluster/join-sandbox.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
@@ -47,6 +48,34 @@ describe.skipIf(!hasPostgres)(`a sandbox that is connected to a node ${inPostgre
     }
     await using again = await createSandbox({ network, store });
     expect(await again.store.list("purchases", {})).toHaveLength(1);
+  });
+
+  test("no process uses keys with another seed than the records were made with, of which the database has no more than a digest", async () => {
+    const { url, stop } = await startHardhatNode();
+    onTestFinished(stop);
+    const { folder, ...network } = await deployOn(url);
+    const keys = await readKeys(network.keys);
+    if (keys === null) throw new Error("There are no keys.");
+    const others = { ...network, keys: join(folder, "others.json") };
+    await writeKeys(others.keys, { ...keys, seed: `${keys.seed}0` });
+    const store = server.url("seeds");
+    const refusal = {
+      code: "database_mismatch",
+      message: expect.stringMatching(/were made with another seed than .* names\. Name the file/),
+    };
+    {
+      await using _first = await createSandbox({ network, store });
+      await expect(joinSandbox({ store, apiPort: 0, network: others, log })).rejects.toMatchObject(refusal);
+    }
+    await expect(createSandbox({ network: others, store })).rejects.toMatchObject(refusal);
+    await using _fresh = await createSandbox({
+      network: others,
+      store,
+      fresh: true,
+      dataDirectory: join(folder, "fresh"),
+    });
+    await using _joined = await joinSandbox({ store, apiPort: 0, network: others, log });
+    expect(JSON.stringify(await server.ask("SELECT * FROM seeds.about"))).not.toContain(keys.seed);
   });
 
   test("a process that joined continues when the first one has ended, and leads relay operations", async () => {

@@ -3,7 +3,10 @@ import { createServer, type Server } from "node:http";
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { numberToHex } from "viem";
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { causesOf } from "../../../../protocol/coded-error.ts";
+import { askNode, toNode } from "../../../../relayer/node/node.ts";
+import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
 import {
   reachNode,
   requireSameChain,
@@ -11,8 +14,9 @@ import {
 } from "../../../../sandbox/chain/connection/connect-chain.ts";
 import { describeNetwork } from "../../../../sandbox/chain/connection/networks.ts";
 import { NodeConnection } from "../../../../sandbox/chain/connection/node-connection.ts";
+import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { describeRefusal } from "../../../../server/lib/describe-refusal.ts";
-import { openAnsweringNode } from "../../../kit/connected.ts";
+import { openAnsweringNode, startAutominingAnvil } from "../../../kit/connected.ts";
 
 function portOf(server: Server): number {
   const address = server.address();
@@ -122,6 +126,20 @@ test.each([1_337, 1_281, 270])(
   },
 );
 
+test("a development node is refused if its next block would be behind the clock by more than a minute, however old its newest one is", async () => {
+  const node = await startAutominingAnvil(undefined, 31_337, 600);
+  onTestFinished(node.stop);
+  const reached = reachNode([node.url], 0);
+  await expect(requireUsableNode(reached, undefined)).rejects.toMatchObject({
+    code: "node_unusable",
+    message: expect.stringMatching(
+      /^The node's next block would be (?:59|60)\d seconds behind this machine's clock, and its transactions would be refused\. Set the clock, or the node's time \(evm_increaseTime\), and start again\.$/,
+    ),
+  });
+  await askNode(toNode(createChainClient(node.url).request), "evm_increaseTime", [600], z.unknown());
+  expect(await requireUsableNode(reached, undefined)).toBe(31_337);
+});
+
 test.each([1, 999, 260])(
   "the production network %d stays refused when it is allowed, also if a test network has the same id",
   async (id) => {
@@ -224,4 +242,18 @@ test.each([
   expect(() => reachNode([url], 0)).toThrow(
     `The option network.rpcUrls has ${wrong}. Use one such as https://`,
   );
+});
+
+test.each([
+  ["notaurl", "an invalid URL"],
+  ["ftp://rpc.example", "a URL of another scheme"],
+  ["wss://rpc.example", "a URL of another scheme"],
+  ["https://user:secret@rpc.example", "a user in the URL, which pages do not send"],
+])("the public URL %s is refused before anything starts", async (publicRpcUrl, wrong) => {
+  const files = { keys: "missing-keys.json", deployment: "missing-deployment.json" };
+  const network = { rpcUrls: ["http://127.0.0.1:1"], ...files, publicRpcUrl };
+  await expect(createSandbox({ network })).rejects.toMatchObject({
+    code: "option_invalid",
+    message: `The option network.publicRpcUrl has ${wrong}. Use one such as https://rpc.example.`,
+  });
 });

@@ -139,3 +139,16 @@ test("contracts whose code was changed or removed under a service are named with
     expect(await refusals()).toMatchObject([refused, refused, refused]);
   }
 });
+
+test("the refusal of a transaction on a chain whose time is behind says so, and by how much", async () => {
+  const node = await startAutominingAnvil(undefined, 11_155_111, 400);
+  onTestFinished(node.stop);
+  const { folder: _, ...network } = await deployOn(node.url);
+  await using sandbox = await createSandbox({ network });
+  await expect(sandbox.given.purchase({ state: "created" })).rejects.toMatchObject({
+    code: "binding_mismatch",
+    detail: expect.stringMatching(
+      /failed: timely\. The newest block is (?:39|40|41)\d seconds behind this machine's clock; if the next one would be, too, set the clock, or the node's time\.$/,
+    ),
+  });
+});
