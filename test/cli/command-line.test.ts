@@ -256,7 +256,7 @@ test.for<[command: string, message: string]>([
   ],
   ["status --wide", "error: unknown option '--wide'\nRun with --help to list the options."],
   ["travel 8", 'duration "8" has no unit. Use 8s, 8m, 8h or 8d.'],
-  ["travel 9999999d --data-dir FOLDER", "The clock moves up to 9999-01-01T00:00:00.000Z; "],
+  ["travel 9999999d --data-dir FOLDER", "The clock moves up to 9999-01-01T00:00:00.000Z, which "],
   ["travel 0s", 'duration "0s" is not above zero. Use a longer one, such as 8d.'],
   [
     "travel soon",
