@@ -165,6 +165,8 @@ export interface Services {
   deployment: Deployment;
   chain: ChainReader;
   store: Store;
+  /** Takes the next number of a counter, starting at 1: of the store, or within a request the one that it has taken before. */
+  nextNumber: Store["next"];
   clock: Clock;
   relayer: Relayer;
   keys: ServiceKeys;

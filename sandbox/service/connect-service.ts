@@ -120,6 +120,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     deployment,
     ...connectChain(process),
     store,
+    nextNumber: async (counter) => await store.next(counter),
     relayer,
     keys: keys.service,
     keyRing,

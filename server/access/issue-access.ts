@@ -42,7 +42,7 @@ export const issueAccess = defineOperation({
       );
     const active = await store.get("active_credentials", account.id);
     const prior = await findUnrevoked(active?.value.credential_id, services);
-    const number = await store.next("crd");
+    const number = await services.nextNumber("crd");
     const id = deriveId("crd", [settings.seed, number]);
     const credential = `rsc_${base64urlnopad.encode(deriveKey(settings.seed, `credential/${number}`))}`;
     const scopes = allScopes.filter((scope) => body?.scopes?.includes(scope) ?? true);

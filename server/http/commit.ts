@@ -49,14 +49,20 @@ export const retryChanged: Step<Claimed, Claimed> = async (context, next) => {
 
 /** Runs the handler, and commits what it has decided together with its event and the answer under its key. */
 export async function runHandler(context: Claimed): Promise<Answer> {
-  const { operation, services, held } = context;
+  const { operation, services, held, once } = context;
   const { store, settings, clock } = services;
   const isRead = operation.method !== "post";
   const chain = isRead ? services.chain : services.chain.forRequest(context.confirmTime);
+  // A request that starts over gets the number that it has taken, so that what it was in a race with does not change its ids.
+  const nextNumber = async (counter: string) => {
+    const number = once.numbers.get(counter) ?? (await services.nextNumber(counter));
+    once.numbers.set(counter, number);
+    return number;
+  };
   // Responses of reads are cached with the services.
   const outcome = await handle(
     operation,
-    isRead ? context : { ...context, services: { ...services, chain } },
+    isRead ? context : { ...context, services: { ...services, chain, nextNumber } },
   );
   if (outcome.kind === "read") return jsonAnswer(outcome.status, outcome.body, outcome.headers);
   if (outcome.kind === "kept") return serializedAnswer(outcome.status, outcome.json);

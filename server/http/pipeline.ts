@@ -101,7 +101,7 @@ export function answerRequests(services: Services, operations: readonly Operatio
   };
   return async (operation: Operation, request: Request, response: Asked["response"]): Promise<Answer> =>
     await pipeline.run(
-      { ...shared, operation, request, response, once: { body: null, isCounted: false } },
+      { ...shared, operation, request, response, once: { body: null, isCounted: false, numbers: new Map() } },
       runHandler,
     );
 }

@@ -46,5 +46,10 @@ export interface Asked {
   /** The queues of writes on one object. */
   turns: KeyedMutex;
   /** Done once however often the request starts over. */
-  once: { body: Promise<Buffer> | null; isCounted: boolean };
+  once: {
+    body: Promise<Buffer> | null;
+    isCounted: boolean;
+    /** The number that the request has taken of each counter. */
+    numbers: Map<string, number>;
+  };
 }

@@ -8,7 +8,7 @@ import type { Services } from "../../services.ts";
  */
 export async function nextId(
   prefix: IdPrefix,
-  { settings, store }: Pick<Services, "settings" | "store">,
+  { settings, nextNumber }: Pick<Services, "settings" | "nextNumber">,
 ): Promise<string> {
-  return deriveId(prefix, [settings.seed, await store.next(prefix)]);
+  return deriveId(prefix, [settings.seed, await nextNumber(prefix)]);
 }
