@@ -112,7 +112,7 @@ export interface SandboxOptions {
    */
   receiverUrl?: string;
   /**
-   * Whether events are delivered as they happen.
+   * Whether events are delivered as they happen: beside your requests, so that equal runs can have other fingerprints.
    *
    * @defaultValue false
    */
@@ -345,7 +345,11 @@ export const sandboxOptions = objectOf("", {
   receiverUrl: flagged(text(), "--receiver-url <url>", "the URL that receives notifications", {
     byDefault: "the test receiver",
   }),
-  autoDeliver: flagged(flag(), "--auto-deliver", "deliver events as they happen"),
+  autoDeliver: flagged(
+    flag(),
+    "--auto-deliver",
+    "deliver events as they happen, beside other requests, so that equal runs can have other fingerprints",
+  ),
   resolveHost: callback<Resolve>().optional(),
   deliveryTimeoutMs: milliseconds(60_000).optional(),
   dataDirectory: flagged(text(), "--data-dir <folder>", "the data directory"),

@@ -108,6 +108,11 @@ describe("time that passes after a request began to be checked", () => {
     expect(issued.status).toBe(201);
     const credentials = (await kit.sandbox.store.list("credentials", {})).map(({ value }) => value);
     expect(credentials.slice(before)).toMatchObject([{ issued_at: time }]);
+    await restore();
+    const undisturbed = await sendAround("/v1/routing/access", {}, async () => {}, {
+      secret: kit.accountKey,
+    });
+    expect(undisturbed.body).toMatchObject({ credential_id: credentials.at(-1)?.id });
   });
 
   test("ends a credential, and nothing is created", async () => {
