@@ -69,6 +69,8 @@ export class NodeReader {
   #firstChainId: unknown;
   #chainId: unknown;
   #firstHash: Hex | undefined;
+  /** The hash of block 0: that of a development node is another one each time it is started. */
+  #genesis: Promise<Hex | undefined> | undefined;
   /** The most blocks that the node takes in one question for logs. */
   #logRange = Number.MAX_SAFE_INTEGER;
   /** The logs of old blocks by filter; the number is of the newest block that they include. */
@@ -127,7 +129,22 @@ export class NodeReader {
   async #askChainId(): Promise<unknown> {
     this.#chainId = await this.#ask("eth_chainId", []);
     this.#firstChainId ??= this.#chainId;
+    this.#genesis ??= this.#askGenesis();
+    await this.#genesis;
     return this.#chainId;
+  }
+
+  /** Returns whether a node that lacks a block has another chain than at first. */
+  async #isOtherChain(): Promise<boolean> {
+    if ((await this.#askChainId()) !== this.#firstChainId) return true;
+    const first = await this.#genesis;
+    return first !== undefined && (await this.#askGenesis()) !== first;
+  }
+
+  /** Returns undefined where a node does not tell. */
+  async #askGenesis(): Promise<Hex | undefined> {
+    const asking = this.#ask("eth_getBlockByNumber", ["0x0", false]).catch(() => undefined);
+    return blockSchema.safeParse(await asking).data?.hash;
   }
 
   #know({ number, hash }: Pick<BlockPoint, "number" | "hash">): void {
@@ -146,7 +163,7 @@ export class NodeReader {
       if (tries > 0) await wait(tries * catchUp.pauseMs);
       const answer = await ask();
       if (!(await isBehind(answer))) return answer;
-      if (tries === 0 && (await this.#askChainId()) !== this.#firstChainId) return answer;
+      if (tries === 0 && (await this.#isOtherChain())) return answer;
     }
     throw new NodeSilentError(`The node lags behind block ${this.#newest?.number}, which it has had.`);
   }

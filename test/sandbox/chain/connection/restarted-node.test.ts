@@ -33,6 +33,11 @@ test("a node that was started again with the same chain id is another chain, for
   expect(stderr).toContain("The chain does not respond: the node is busy or cannot be reached.");
   const { stop } = await startAutominingAnvil(Number(new URL(url).port));
   onTestFinished(stop);
+  const shorter = await askControl(control, "GET", "/health");
+  expect([shorter.status, await shorter.text()]).toMatchObject([
+    503,
+    expect.stringMatching(/The chain is not that of the deployment: block \d+ is missing/),
+  ]);
   const keys = await readKeys(network.keys);
   const addresses = [keys?.deployer.address, keys?.programs["prg_demo"]?.operator.address];
   await sendEther(
