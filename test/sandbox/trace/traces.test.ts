@@ -100,6 +100,13 @@ test.each([
   expect(text).not.toMatch(/rs[ck]_(?!redacted)/);
 });
 
+test("a trace adds no label to an address that is named already", async () => {
+  for (const name of left.filter((file) => file.endsWith(".html"))) {
+    const text = textOf(await readFile(join(folder, "left", name), "utf8"));
+    expect(text).not.toMatch(/\b(buyer|merchant|beneficiary)\W{1,4}0x\w{40} \(\1\)/);
+  }
+});
+
 test("a trace shows the line of the test that failed, in its code", async () => {
   expect(await summary("wrong-amount")).toMatch(/> \d+ \| {3}expect\(unwrap\(read\)\.figures\.paid\)/);
 });
