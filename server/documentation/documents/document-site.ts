@@ -12,7 +12,7 @@ export const searchPath = "/docs/search.json";
 /** The title of a document and its first paragraph, if that comes next. */
 const beginning = /<\/h1>\n(?:<p>.*?<\/p>\n)?/s;
 
-/** What a search finds, as the search index lists it. */
+/** A place that a search finds, as the search index lists it. */
 interface SearchSection {
   document: string;
   url: string;
