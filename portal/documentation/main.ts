@@ -1,6 +1,6 @@
 /** The documentation's pages: search over all of them, and a button that copies a block of code. */
 
-/** A section of a document, as the host lists it. */
+/** A section of a document or the page of an error code, as the host lists it. */
 interface PageSection {
   document: string;
   url: string;
@@ -86,10 +86,10 @@ function show(words: readonly string[], all: readonly PageSection[]): void {
   found.replaceChildren(heading, count, list);
 }
 
-/** Returns the rank of a section: 0 when a word is missing; headings count more than text. */
+/** Returns the rank of a section: 0 when a word is missing; headings count more than text, and a heading that is what was typed most of all. */
 function rankOf({ document: name, heading, text }: PageSection, words: readonly string[]): number {
   const [title, body] = [`${name} ${heading}`.toLowerCase(), text.toLowerCase()];
-  let rank = 0;
+  let rank = heading.toLowerCase() === words.join(" ") ? 1 : 0;
   for (const word of words) {
     if (title.includes(word)) rank += 10;
     else if (body.includes(word)) rank += 1;

@@ -6,6 +6,7 @@ import { openNext } from "./next-action.ts";
 import { type ActionState, emptyState } from "./page-state.ts";
 import { findAttempt, forgetAttempt, runExclusive, untilFree } from "./sending/attempt.ts";
 import { asHex, type Progress, perform, submitUntilDecided } from "./sending/perform.ts";
+import { keepFocus } from "./step-focus.ts";
 import type { Deeds } from "./views/action.ts";
 import { viewPage } from "./views/page.ts";
 import { isPaid } from "./views/summary.ts";
@@ -57,15 +58,17 @@ const deeds: Deeds = {
     own.input = { ...own.input, ...writeInput(action, contracts.token) };
     own.uncertain = false;
     const { submissions: submitted } = wallet;
-    await run(
-      name,
-      async (report) => await perform({ action, connection, sandbox, chain, submitted, report }),
-    );
-    if (name === "pay_with_permit" && action.transaction === undefined) await payUnderPermit();
+    await keepFocus(name, state, async () => {
+      await run(
+        name,
+        async (report) => await perform({ action, connection, sandbox, chain, submitted, report }),
+      );
+      if (name === "pay_with_permit" && action.transaction === undefined) await payUnderPermit();
+    });
   },
   async enterHash(name, hash) {
     const own = state.actions[name];
-    await run(name, async (report) => {
+    const submit = async (report: (progress: Progress) => void) => {
       const attempt = findAttempt(name);
       if (attempt === null) return;
       own.uncertain = false;
@@ -73,7 +76,8 @@ const deeds: Deeds = {
       // Until one is accepted, the wallet may have sent a transaction whose hash is another one.
       if (own.progress?.at === "accepted") forgetAttempt(attempt);
       else own.uncertain = true;
-    });
+    };
+    await keepFocus(name, state, async () => await run(name, submit));
   },
   async reload() {
     state.failure = null;

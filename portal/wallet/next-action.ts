@@ -33,7 +33,7 @@ export function openNext(state: PageState, wallet: WalletView): void {
 }
 
 /** The first action that is possible and was not accepted yet. */
-function nextOf({ actions, submissions }: WalletView): ActionName | null {
+export function nextOf({ actions, submissions }: WalletView): ActionName | null {
   const isDone = (name: ActionName) =>
     oneTimeActions.has(name) && submissions.some(({ action }) => action === name);
   const isPossible = (name: ActionName) => actions.some((action) => action.name === name && action.allowed);

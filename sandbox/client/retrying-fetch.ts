@@ -166,10 +166,12 @@ function requireWhole(mostRequests: unknown): void {
   );
 }
 
-/** Describes an answer by its status, its code, and the error of the relay operation that it is about. */
+/** Describes an answer by its status, its code, and the first sentence of its problem or the error of the relay operation that it is about. */
 async function describe(answer: Response): Promise<string> {
   const body = await bodyOf(answer);
-  const [code, error] = [textAt(body, "code"), textAt(body, "operation", "error", "message")];
+  const code = textAt(body, "code");
+  const error =
+    textAt(body, "operation", "error", "message") ?? textAt(body, "detail")?.split(/(?<=\.)\s/)[0];
   const known = code === undefined ? `${answer.status}` : `${answer.status} ${code}`;
   return error === undefined ? known : `${known}: ${error.replace(/\.$/, "")}`;
 }

@@ -13,17 +13,27 @@ const addresses = /\b0x[0-9a-fA-F]{40}\b/g;
 const seconds = /(?<=\b(?:timestamp|\w*[dD]eadline|validUntil|mined at) \(?)\d{10}\b/g;
 
 /**
- * Adds what a person reads to a sentence: its label to each address, and the date to each time in Unix seconds.
+ * Adds what a person reads to a sentence: its label to each address that is not named already, and the date to each time in Unix seconds.
  *
  * @example annotate("DeadlinePassed(deadline 1767225600)", {}) // "DeadlinePassed(deadline 1767225600 (2026-01-01T00:00:00Z))"
  */
 function annotate(text: string, labels: { [address: string]: string }): string {
   return text
-    .replaceAll(addresses, (address) => {
+    .replaceAll(addresses, (address, offset: number) => {
       const label = labels[address.toLowerCase()];
-      return label === undefined ? address : `${address} (${label})`;
+      return label === undefined || endsWithLabel(text.slice(0, offset), label)
+        ? address
+        : `${address} (${label})`;
     })
     .replaceAll(seconds, (time) => `${time} (${toChainTimestamp(Number(time))})`);
+}
+
+/** Returns whether a text ends with a label, and then with what sets off the address: "buyer 0x…", "the token contract (0x…". */
+function endsWithLabel(text: string, label: string): boolean {
+  return text
+    .slice(-label.length - 4)
+    .replace(/\W+$/, "")
+    .endsWith(label);
 }
 
 /** Nothing of the page asks another host, or any host. */

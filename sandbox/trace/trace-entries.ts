@@ -130,7 +130,7 @@ function deepestFailure({ failure, calls }: Frame): string | null {
 
 /** Returns the entry of a relay operation. */
 export function operationEntry(operation: RelayOperationView): UnplacedEntry {
-  const { id, kind, status, status_reason, error, created_at, purchase_id, attempt } = operation;
+  const { id, kind, status, status_reason, error, created_at, mined_at, purchase_id, attempt } = operation;
   const words = (text: string) => text.replaceAll("_", " ");
   const isFailed = ["reverted", "failed", "needs_attention", "abandoned"].includes(status);
   const again = attempt === 1 ? "" : `, attempt ${attempt}`;
@@ -139,7 +139,7 @@ export function operationEntry(operation: RelayOperationView): UnplacedEntry {
     ...none(),
     layer: "relayer",
     outcome: isFailed ? "failed" : "ok",
-    at: created_at,
+    at: mined_at ?? created_at,
     title: `The relayer's ${words(kind)}: ${words(status)}${again}`,
     detail: [error, reason].filter((part) => part !== null).join(" ") || null,
     purchases: purchase_id === null ? [] : [purchase_id],

@@ -20,6 +20,7 @@ import { linkAt, urlsAt } from "../pages/urls-at.ts";
 import type { Services, Urls } from "../services.ts";
 import { atAddresses } from "./at-addresses.ts";
 import { type DocumentSite, documentSite, isPicture, searchPath } from "./documents/document-site.ts";
+import { renderMarkdown } from "./documents/render-markdown.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./resources/fictional-purchase.ts";
 import { previewCapabilities } from "./resources/preview-capabilities.ts";
 import { type DocumentationPath, documentationResources } from "./resources/resources.ts";
@@ -169,6 +170,7 @@ function renderPages(
     const document = documents.find((one) => one.path === path);
     return document === undefined ? {} : { html: once(() => site.page(document)) };
   };
+  const searchIndex = () => JSON.stringify([...site.searchSections(), ...errorCodes.map(searchedError)]);
   const text = "text/plain; charset=utf-8";
   const pages: ServedDocument[] = [
     ...documentationResources.map(({ path, contentType }) => ({
@@ -181,7 +183,7 @@ function renderPages(
     ...documents
       .filter(({ path }) => !(path in bodies))
       .map(({ path, read }) => ({ path, contentType: markdown, body: read, ...htmlOf(path) })),
-    { path: searchPath, contentType: "application/json; charset=utf-8", body: site.searchIndex },
+    { path: searchPath, contentType: "application/json; charset=utf-8", body: once(searchIndex) },
     { path: "/llms.txt", contentType: text, body: bodies["/portal/llms.txt"] },
     { path: "/llms-full.txt", contentType: text, body: full },
     {
@@ -224,6 +226,14 @@ function errorPage(code: ErrorCode, operations: readonly Operation[]): string {
     `## What to do\n\n${remedy}\n`,
     `## Where it is met\n\n${met.length === 0 ? anywhere : lines.join("\n")}\n`,
   ].join("\n");
+}
+
+/** An error code as the search index lists it, without its operations: a search for one of them does not ask for all of its codes. */
+function searchedError(code: ErrorCode) {
+  const { title, what, remedy } = errorCatalogue[code];
+  const { sections } = renderMarkdown(`# ${code}\n\n${title}.\n\n${what}\n\n${remedy}\n`, () => null);
+  const text = sections.map((section) => section.text).join("\n");
+  return { document: "Error codes", url: `/errors/${code}`, heading: code, text };
 }
 
 function describeRetry(retryable: boolean | null): string {

@@ -69,9 +69,7 @@ test("the first test that the README shows passes in an empty project", async ()
 });
 
 test("without a viem of its own, the project has one, and strict TypeScript accepts uses of each export, including the declarations of all packages", async () => {
-  expect(await viemsOf(project)).toEqual([
-    ["node_modules/viem", { version: expect.stringMatching(/^2\.(?!57\.20$)/) }],
-  ]);
+  expect(await viemsOf(project)).toEqual([["node_modules/viem", { version: expect.stringMatching(/^2\./) }]]);
   await expectEveryExport(project);
 });
 

@@ -47,6 +47,16 @@ test("the fixture gives a test a sandbox with a client and wallets that act", as
   expect(data).toMatchObject({ id: merchant.id, status: "enrolled" });
 });
 
+test("the error of a call has the line of the test that called", async ({ sandbox }) => {
+  had.push(sandbox);
+  const { purchase } = await sandbox.given.purchase({ state: "created" });
+  const refused = sandbox.client.retrying.claim(purchase);
+  await expect(refused).rejects.toMatchObject({
+    name: "ProblemError",
+    stack: expect.stringMatching(/fixture\.test\.ts:\d+:\d+/),
+  });
+});
+
 test("the fixture restores its sandbox before the next test", async ({ sandbox }) => {
   expect(sandbox.description.urls).toEqual(had.at(-1)?.description.urls);
   expect(await sandbox.store.list("merchants", {})).toEqual([]);

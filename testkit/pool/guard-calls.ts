@@ -20,12 +20,13 @@ export function guardCalls<T extends object>(
       const value: unknown = isOwn ? Reflect.get(own, name) : Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
       const call = path === "" ? String(name) : `${path}.${String(name)}`;
-      return (...args: unknown[]): unknown => {
+      const guarded = (...args: unknown[]): unknown => {
         guard.require(call);
         const answer: unknown = Reflect.apply(value, target, args);
         if (!isOwn && !isStepwise) guard.note(answer);
-        return types.isPromise(answer) ? guard.untilOver(call, answer) : answer;
+        return types.isPromise(answer) ? guard.untilOver(call, answer, guarded) : answer;
       };
+      return guarded;
     },
   });
 }

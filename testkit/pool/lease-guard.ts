@@ -1,3 +1,4 @@
+import { isError } from "../../protocol/coded-error.ts";
 import { AbortController } from "../../protocol/globals.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { AnswerPromise } from "./answer-promise.ts";
@@ -35,8 +36,15 @@ export class LeaseGuard {
     void settled.then(() => this.#underWay.delete(settled));
   }
 
-  /** Returns the answer of a call, which is refused if the lease is over first. */
-  untilOver<T>(call: string, answer: Promise<T>): Promise<T> {
+  /**
+   * Returns the answer of a call, which is refused if the lease is over first. An error of it has the line that called, which Node finds only through
+   * promises of its own.
+   *
+   * @param guarded - the function that the test called.
+   */
+  untilOver<T>(call: string, answer: Promise<T>, guarded: (...args: unknown[]) => unknown): Promise<T> {
+    const caller = { stack: "" };
+    Error.captureStackTrace(caller, guarded);
     const shown = Promise.withResolvers<T>();
     const promise = new AnswerPromise<T>((resolve) => resolve(shown.promise));
     this.#forgotten.set(promise, call);
@@ -49,7 +57,7 @@ export class LeaseGuard {
     this.#unanswered.set(refuse, call);
     const answered = () => void this.#unanswered.delete(refuse);
     void answer.then(answered, answered);
-    void answer.then(shown.resolve, shown.reject);
+    void answer.then(shown.resolve, (error: unknown) => shown.reject(withCaller(error, caller.stack)));
     return promise;
   }
 
@@ -73,6 +81,14 @@ export class LeaseGuard {
     for (const refuse of this.#unanswered.keys()) refuse();
     await Promise.all(this.#underWay);
   }
+}
+
+/** Adds the frames of a caller to the stack of an error, unless it has them. */
+function withCaller(error: unknown, stack: string): unknown {
+  const frames = stack.slice(stack.indexOf("\n"));
+  if (isError(error) && error.stack !== undefined && !error.stack.includes(frames.split("\n")[1] ?? ""))
+    Reflect.set(error, "stack", error.stack + frames);
+  return error;
 }
 
 function notLeased(does: string): SandboxError {

@@ -163,7 +163,7 @@ function isOfPackage(file: string): boolean {
 
 /** The place in the test's own file that an error comes from, else the first one outside of packages. */
 function findFrame(stack: string, testFile: string): TraceFailure["at"] {
-  const frames = [...stack.matchAll(/(?:\(|at )((?:file:\/\/)?\/[^():]+):(\d+):(\d+)/g)].map(
+  const frames = [...stack.matchAll(/(?:\(|at (?:async )?)((?:file:\/\/)?\/[^():]+):(\d+):(\d+)/g)].map(
     ([, path = "", line, column]) => ({
       file: path.startsWith("file:") ? fileURLToPath(path) : path,
       line: Number(line),

@@ -10,23 +10,27 @@ const linkable =
   /\b(?:pur|mer|req|op|evt|clm|dec|ref)_[a-z2-7]{20}\b|\b0x[0-9a-fA-F]{64}\b|\b0x[0-9a-fA-F]{40}\b|(?<=\b(?:timestamp|\w*[dD]eadline|validUntil|mined at) \(?)\d{10}\b/g;
 
 /**
- * Writes a text with links at its ids, hashes and addresses, with labels before the addresses, and with dates behind times in Unix seconds.
+ * Writes a text with links at its ids, hashes and addresses, with labels before the addresses that are not named already, and with dates behind times in Unix seconds.
  */
 export function linked(text: string, labels: Labels): TemplateResult {
   const parts: (string | TemplateResult)[] = [];
   let end = 0;
   for (const { 0: found, index } of text.matchAll(linkable)) {
-    parts.push(text.slice(end, index), part(found, labels));
+    const before = text.slice(end, index);
+    parts.push(before, part(found, before, labels));
     end = index + found.length;
   }
   return html`${[...parts, text.slice(end)]}`;
 }
 
-function part(found: string, labels: Labels): TemplateResult {
+function part(found: string, before: string, labels: Labels): TemplateResult {
   if (/^\d{10}$/.test(found)) return html`${found} <span class="quiet">(${formatUnix(Number(found))})</span>`;
   const link = html`<a href=${hrefOfId(found)} title=${found}><code>${shortenId(found)}</code></a>`;
   const label = labels[found.toLowerCase()];
-  return label === undefined ? link : html`<strong class="label">${label}</strong> ${link}`;
+  // "buyer 0x…" or "the token contract (0x…" has its name.
+  return label === undefined || before.replace(/\W{1,4}$/, "").endsWith(label)
+    ? link
+    : html`<strong class="label">${label}</strong> ${link}`;
 }
 
 /** Formats Unix seconds as a date in UTC. */

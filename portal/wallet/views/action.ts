@@ -62,7 +62,7 @@ export function viewAction(offered: Action, state: PageState, deeds: Deeds, step
         ${viewOffer(action, offered, state, deeds, submitted !== undefined)}
       </div>
     </details>
-    <div aria-live="polite">${
+    <div id="${name}-status" tabindex="-1" aria-live="polite">${
       progress !== null && progress.at !== "accepted"
         ? viewProgress(progress)
         : viewAccepted(name, submitted, state)

@@ -10,7 +10,7 @@ import { titleOf, viewEnrollment, viewReceipt, viewSummary } from "./summary.ts"
 export function viewPage(state: PageState, deeds: Deeds) {
   const { wallet, capabilities, failure } = state;
   if (failure !== null)
-    return html`<h1>Nothing to show</h1>
+    return html`<h1 tabindex="-1">Nothing to show</h1>
       <div class="notice bad" role="alert"><p>${failure}</p></div>
       <p><button type="button" @click=${() => deeds.reload()}>Try again</button></p>`;
   if (wallet === null || capabilities === null) return html`<p role="status">Reading the actions …</p>`;
@@ -18,7 +18,7 @@ export function viewPage(state: PageState, deeds: Deeds) {
   const title = titleOf(wallet, token);
   document.title = `${title} · Routing sandbox`;
   return html`<div class="receipt" aria-live="polite">
-      <h1>${title}</h1>
+      <h1 tabindex="-1">${title}</h1>
       ${viewEnrollment(wallet, token)} ${viewReceipt(wallet, token)}
     </div>
     ${viewSummary(wallet, capabilities)}

@@ -12,6 +12,14 @@ export const searchPath = "/docs/search.json";
 /** The title of a document and its first paragraph, if that comes next. */
 const beginning = /<\/h1>\n(?:<p>.*?<\/p>\n)?/s;
 
+/** A place that a search finds, as the search index lists it. */
+interface SearchSection {
+  document: string;
+  url: string;
+  heading: string;
+  text: string;
+}
+
 /** All documents as pages that lead to each other. */
 export interface DocumentSite {
   groups: readonly DocumentGroup[];
@@ -22,7 +30,7 @@ export interface DocumentSite {
   /** A page around HTML. */
   frame: (title: string, content: string) => string;
   /** Every section of every document, for search. */
-  searchIndex: () => string;
+  searchSections: () => SearchSection[];
   /** All documents in one text. */
   full: () => string;
 }
@@ -67,18 +75,15 @@ export function documentSite(guide: () => string, urls: Urls): DocumentSite {
         renderMarkdown(markdown, (href) => resolveLink(href, path, served)),
         path,
       ),
-    searchIndex: once(() =>
-      JSON.stringify(
-        documents.flatMap((document) =>
-          renderedOf(document).sections.map(({ anchor, heading, text }) => ({
-            document: document.title,
-            url: `${document.path}#${anchor}`,
-            heading,
-            text,
-          })),
-        ),
+    searchSections: () =>
+      documents.flatMap((document) =>
+        renderedOf(document).sections.map(({ anchor, heading, text }) => ({
+          document: document.title,
+          url: `${document.path}#${anchor}`,
+          heading,
+          text,
+        })),
       ),
-    ),
     full: () => documents.map(({ path, read }) => `<!-- ${path} -->\n\n${read().trim()}\n`).join("\n"),
   };
 }

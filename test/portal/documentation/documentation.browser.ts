@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { errorCodes } from "../../../server/errors/catalogue.ts";
 import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";
 import { sharePages } from "../share-pages.ts";
 
@@ -37,6 +38,16 @@ test("Enter in the search opens the first result", async () => {
   await page.getByRole("searchbox").press("Enter");
   await page.waitForURL(`${docs}${address}`);
   expect(await page.getByRole("searchbox").inputValue()).toBe("");
+});
+
+test("the first result for an error code is the page of the code", async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/`);
+  for (const code of errorCodes) {
+    await page.getByRole("searchbox").fill(code);
+    const first = page.locator(`#found li:first-child a[href="/errors/${code}"]`);
+    expect(await first.textContent()).toBe(`Error codes: ${code}`);
+  }
 });
 
 test("the search ends where the text of a page does", async () => {

@@ -131,6 +131,18 @@ test("a failure leads to the entries that caused it; what prepared the test is f
   await page.locator("#entry-1.linked").waitFor();
 });
 
+test("a trace adds no label to an address that is named already", async () => {
+  const { contracts } = sandbox.description;
+  const buyer = sandbox.wallets.buyer.address;
+  const folder = await temporaryFolder();
+  const file = join(folder, "named.trace.html");
+  const message = `Call of faucet on the token contract (${contracts.token}), buyer ${buyer}, "buyer": "${buyer}", wallet ${buyer}`;
+  await sandbox.trace(file, { test: "names", failures: [{ message, diff: null, at: null, code: [] }] });
+  const page = await browser.open();
+  await page.goto(pathToFileURL(file).href);
+  expect(await page.getByLabel("Failure").locator(".error .label").allTextContents()).toEqual(["buyer"]);
+});
+
 test("a trace that no test has written speaks of no test and no failure, and folds nothing", async () => {
   await sandbox.given.purchase({ state: "active" });
   const file = join(await temporaryFolder(), "live.trace.html");

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { Hex } from "viem";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { errorCatalogue } from "../../../server/errors/catalogue.ts";
 import { textLengths } from "../../../server/http/limits.ts";
 import { present } from "../../kit/answer.ts";
@@ -622,6 +623,21 @@ describe("with the sandbox's test keys", () => {
     await press("Test keys");
     await press("Pay 25.00 USDC");
     await page.getByRole("heading", { level: 1, name: "Paid 25.00 USDC to" }).waitFor();
+    expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
+  });
+
+  test("the keyboard is at the state of a step while it runs, then at the next step, and last at the heading", async () => {
+    const purchase = await kit.activePurchase();
+    const page = await pages.openWithTestKeys(purchase.wallet_url);
+    const focused = page.locator(":focus");
+    await page.getByRole("button", { name: "Approve 25.00 USDC" }).press("Enter");
+    const pay = page.getByRole("button", { name: "Pay 25.00 USDC", disabled: false });
+    await pay.and(focused).waitFor();
+    await setMining(kit.sandbox.chain.client, "never");
+    await pay.press("Enter");
+    await focused.getByText("is pending").waitFor();
+    await kit.sandbox.chain.client.mine({ blocks: 1 });
+    await page.getByRole("heading", { level: 1, name: "Paid 25.00 USDC to" }).and(focused).waitFor();
     expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
   });
 

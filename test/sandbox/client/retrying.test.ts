@@ -174,6 +174,23 @@ inSandbox("a client whose signal has aborted sends nothing", async ({ sandbox })
   expect(proxy.seen).toHaveLength(0);
 });
 
+inSandbox(
+  "after the most requests the error has the first sentence of the last problem",
+  async ({ sandbox }) => {
+    const { client, proxy } = await openClient(sandbox, [], { mostRequests: 2 });
+    await using _ = proxy;
+    const { purchase } = await sandbox.given.purchase({ state: "paid" });
+    await sandbox.faults.set("node-down", { count: null });
+    const error = await reasonOf(client.retrying.reconcile(purchase));
+    expect(error).toMatchObject({
+      code: "retry_limit",
+      message: expect.stringMatching(
+        /the last one got 503 rpc_unavailable: [A-Z][^.]+\. Clear the faults that hold it/,
+      ),
+    });
+  },
+);
+
 inSandbox("after the most requests the error says what was answered last", async ({ sandbox }) => {
   const { client, proxy } = await openClient(sandbox, ["lose request", "answer 503", "lose request"], {
     mostRequests: 2,

@@ -7,6 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import type { TraceView } from "../../../sandbox/trace/trace-view.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 
@@ -100,6 +101,13 @@ test.each([
   expect(text).not.toMatch(/rs[ck]_(?!redacted)/);
 });
 
+test("a trace adds no label to an address that is named already", async () => {
+  for (const name of left.filter((file) => file.endsWith(".html"))) {
+    const text = textOf(await readFile(join(folder, "left", name), "utf8"));
+    expect(text).not.toMatch(/\b(buyer|merchant|beneficiary)\W{1,4}0x\w{40} \(\1\)/);
+  }
+});
+
 test("a trace shows the line of the test that failed, in its code", async () => {
   expect(await summary("wrong-amount")).toMatch(/> \d+ \| {3}expect\(unwrap\(read\)\.figures\.paid\)/);
 });
@@ -137,6 +145,17 @@ test("a trace has at most one megabyte, and its snapshot file can be started", a
   });
   const answer = await fetch(`${sandbox.description.urls.control}/explorer/purchases`);
   expect(await answer.json()).toMatchObject({ data: [{ status: "active" }] });
+});
+
+test("the times of a trace never run back", async () => {
+  for (const name of left.filter((file) => file.endsWith(".html"))) {
+    const page = await readFile(join(folder, "left", name), "utf8");
+    const [, json = ""] = /<script type="application\/json" id="trace">(.*?)<\/script>/s.exec(page) ?? [];
+    const { entries }: TraceView = JSON.parse(json).trace;
+    const times = entries.flatMap(({ at }) => at ?? []);
+    expect(times.length).toBeGreaterThan(0);
+    expect(times, name).toEqual(times.toSorted());
+  }
 });
 
 const step =

@@ -65,6 +65,24 @@ describe("a purchase", () => {
   expect(text).toContain("checkout.test.mjs:13:");
 });
 
+test("a trace shows the line that awaited what failed, also in a function without a name", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(
+    join(folder, "reads.test.mjs"),
+    `import { readFile } from "node:fs/promises";
+${hooks}
+test("reads", async () => {
+  await [async () => {
+    await readFile("missing");
+  }].at(0)();
+});
+`,
+  );
+  const child = start(folder, ["--test", "reads.test.mjs"]);
+  await once(child, "close");
+  expect((await left(folder)).text).toMatch(/&gt; \d+ \| {5}await readFile/);
+});
+
 test("a signal that ends a run of node:test first leaves a trace of the test that ran", async () => {
   const folder = await temporaryFolder();
   await writeFile(
