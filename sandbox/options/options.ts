@@ -112,7 +112,7 @@ export interface SandboxOptions {
    */
   receiverUrl?: string;
   /**
-   * Whether events are delivered as they happen: beside your requests, so that equal runs can have other fingerprints.
+   * Whether events are delivered as they happen: next to your requests, so that equal runs can have other fingerprints.
    *
    * @defaultValue false
    */
@@ -348,7 +348,7 @@ export const sandboxOptions = objectOf("", {
   autoDeliver: flagged(
     flag(),
     "--auto-deliver",
-    "deliver events as they happen, beside other requests, so that equal runs can have other fingerprints",
+    "deliver events as they happen, next to other requests, so that equal runs can have other fingerprints",
   ),
   resolveHost: callback<Resolve>().optional(),
   deliveryTimeoutMs: milliseconds(60_000).optional(),
