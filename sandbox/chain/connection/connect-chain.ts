@@ -102,7 +102,7 @@ async function requireTimelyNext(connection: NodeConnection, newest: string): Pr
   const behind = wallTime() - next.timestamp;
   if (behind > mostBlockLag)
     throw unusable(
-      `The node's next block would be ${behind} seconds behind this machine's clock, and its transactions would be refused. Set the clock, or the node's time (evm_increaseTime), and start again.`,
+      `The node's next block would be ${behind} seconds behind this machine's clock, and its transactions would be refused. Set the clock, or the node's time (evm_increaseTime), and try again.`,
     );
 }
 
@@ -199,6 +199,20 @@ export async function estimateFees(client: ChainClient): Promise<Fees> {
   };
 }
 
+/** The terms on a development node, on which nothing is signed while its next block would be too far behind: its time can be set back. */
+function timelyTerms({ connection, client, reader }: ReachedNode, pauseMs: number): SendingTerms {
+  const terms = termsOn(client, pauseMs);
+  return {
+    ...terms,
+    async fees() {
+      const { newest } = reader;
+      if (newest !== undefined && wallTime() - newest.timestamp > mostBlockLag)
+        await requireTimelyNext(connection, newest.hash);
+      return await terms.fees();
+    },
+  };
+}
+
 /**
  * Returns the terms of transactions on a node.
  *
@@ -236,7 +250,7 @@ export class ConnectedChain implements ChainNode {
     this.client = client;
     this.request = reader.request;
     this.clock = wallClock(() => reader.newest?.timestamp ?? 0);
-    this.terms = termsOn(client, of.pauseMs);
+    this.terms = of.network === null ? timelyTerms(node, of.pauseMs) : termsOn(client, of.pauseMs);
     this.network = of.network;
     this.deployment = of.deployment;
     this.accounts = of.accounts;

@@ -133,7 +133,7 @@ test("a development node is refused if its next block would be behind the clock 
   await expect(requireUsableNode(reached, undefined)).rejects.toMatchObject({
     code: "node_unusable",
     message: expect.stringMatching(
-      /^The node's next block would be (?:59|60)\d seconds behind this machine's clock, and its transactions would be refused\. Set the clock, or the node's time \(evm_increaseTime\), and start again\.$/,
+      /^The node's next block would be (?:59|60)\d seconds behind this machine's clock, and its transactions would be refused\. Set the clock, or the node's time \(evm_increaseTime\), and try again\.$/,
     ),
   });
   await askNode(toNode(createChainClient(node.url).request), "evm_increaseTime", [600], z.unknown());

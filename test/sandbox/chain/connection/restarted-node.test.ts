@@ -157,3 +157,32 @@ test("the refusal of a transaction on a chain whose time is behind says so, and 
     ),
   });
 });
+
+test("a development node whose time is set back under a service gets no transaction of the relayer until it is right again", async () => {
+  const { url, stop } = await startAutominingAnvil();
+  onTestFinished(stop);
+  const { folder: _, ...network } = await deployOn(url);
+  await using sandbox = await createSandbox({ network });
+  const { purchase } = await sandbox.given.purchase({ state: "created" });
+  const chain = createChainClient(url);
+  const mineAt = async (seconds: number) => {
+    await chain.request({ method: "evm_setTime", params: [seconds] } as never);
+    await chain.mine({ blocks: 1 });
+  };
+  const activate = async () =>
+    await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+      params: { path: purchase, header: { "Idempotency-Key": "activate-1" } },
+      body: { commitment_hash: purchase.commitment.hash },
+    });
+  const now = Math.floor(Date.now() / 1_000);
+  await mineAt(now - 700);
+  const before = await chain.getBlockNumber({ cacheTime: 0 });
+  const { response, error } = await activate();
+  expect([response.status, JSON.stringify(error)]).toEqual([
+    503,
+    expect.stringMatching(/next block would be 7\d\d seconds behind this machine's clock/),
+  ]);
+  expect(await chain.getBlockNumber({ cacheTime: 0 })).toBe(before);
+  await mineAt(Math.floor(Date.now() / 1_000));
+  await expect.poll(async () => (await activate()).response.status).toBe(200);
+});
