@@ -188,7 +188,10 @@ function describe(kind: EffectKind, run: Observation, clean: CleanRuns): string 
 }
 
 function notReached({ fault, operation, subject, n }: CheckCase, { failure }: Observation): string {
-  const why = failure === null ? "" : `, because ${failure}`;
+  const ended = isOfEvent({ fault })
+    ? "; if the command ended before the event was delivered, have it wait for its events"
+    : "";
+  const why = failure === null ? ended : `, because ${failure}`;
   return `the run did not get to ${nameWrite({ operation, subject })} (${n}) with ${fault}${why}.`;
 }
 
