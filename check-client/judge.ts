@@ -150,7 +150,7 @@ function keysUntil({ requests }: Observation, until: number) {
     );
 }
 
-function isOfEvent({ fault }: CheckCase): boolean {
+function isOfEvent({ fault }: Pick<CheckCase, "fault">): boolean {
   return fault.startsWith("event-") || fault.startsWith("forged-");
 }
 
