@@ -25,6 +25,8 @@ const others = [
   "jobs",
   "scenario",
   "only",
+  "jobs",
+  "given",
   "layer",
   "point",
   "action",

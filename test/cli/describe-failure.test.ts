@@ -26,7 +26,7 @@ const options = [
 /** The options of joinSandbox, of `explore`, of `explain`, of faults, of checkClient and of a listener that createSandbox does not have. */
 const otherOptions = [
   ...["apiPort", "scenario", "port", "call", "typed_data", "decision", "signature"],
-  ...["subject_id", "program", "point", "count", "run", "only"],
+  ...["subject_id", "program", "point", "count", "run", "only", "jobs", "given"],
 ];
 
 /** The lines of the library's source that are no comments. */
