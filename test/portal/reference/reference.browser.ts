@@ -12,7 +12,7 @@ sharePages("reference", async (sandbox, opened) => {
 });
 
 // Swagger UI is 1.7 MB of script, which two busy cores take seconds to run.
-const slowLoad = { timeout: 30_000 };
+const slowLoad = { timeout: 60_000 };
 
 test(
   "a person authorizes and creates a merchant in the reference, whose key is filled in",
