@@ -84,7 +84,6 @@ export async function requireUsableNode(
     throw unusable(
       `The newest block is ${ahead} seconds ahead of this machine's clock. Set the clock, and start again.`,
     );
-  if (-ahead <= mostBlockLag) return chainId;
   if ((await findNetwork(chainId)) === undefined) await requireTimelyNext(connection, hash);
   else if (-ahead > mostBehind)
     throw unusable(
@@ -94,7 +93,7 @@ export async function requireUsableNode(
 }
 
 /** Makes sure that the next block of a development node would have about the time of this machine: the newest one may be old. @throws SandboxError node_unusable */
-async function requireTimelyNext(connection: NodeConnection, newest: string): Promise<void> {
+async function requireTimelyNext(connection: NodeConnection, newest: string | undefined): Promise<void> {
   const answer = await connection.ask("eth_getBlockByNumber", ["pending", false]).catch(() => null);
   const next = pendingBlock.safeParse(answer).data;
   // A node without pending blocks refuses, or answers with the newest one.
@@ -205,9 +204,7 @@ function timelyTerms({ connection, client, reader }: ReachedNode, pauseMs: numbe
   return {
     ...terms,
     async fees() {
-      const { newest } = reader;
-      if (newest !== undefined && wallTime() - newest.timestamp > mostBlockLag)
-        await requireTimelyNext(connection, newest.hash);
+      await requireTimelyNext(connection, reader.newest?.hash);
       return await terms.fees();
     },
   };

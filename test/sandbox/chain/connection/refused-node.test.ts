@@ -138,6 +138,12 @@ test("a development node is refused if its next block would be behind the clock 
   });
   await askNode(toNode(createChainClient(node.url).request), "evm_increaseTime", [600], z.unknown());
   expect(await requireUsableNode(reached, undefined)).toBe(31_337);
+  // The newest block has the time of now, and the next one would not.
+  await askNode(toNode(createChainClient(node.url).request), "evm_mine", [], z.unknown());
+  await askNode(toNode(createChainClient(node.url).request), "evm_setTime", [now() - 700], z.unknown());
+  await expect(requireUsableNode(reached, undefined)).rejects.toMatchObject({
+    message: expect.stringMatching(/^The node's next block would be (?:69|70)\d seconds behind/),
+  });
 });
 
 test.each([1, 999, 260])(
