@@ -12,6 +12,7 @@ import {
 import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import { messageOf } from "../../../protocol/coded-error.ts";
+import { knowErrors } from "../../../relayer/node/decode-revert.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { flagged, flags, listOf, objectOf, oneOf, text } from "../../lib/option-schemas.ts";
@@ -144,7 +145,7 @@ export interface Registrar extends RegistrarIdentity {
 }
 
 /**
- * Reads a registrar contract from its artifact, and compares it with the interface.
+ * Reads a registrar contract from its artifact, compares it with the interface, and has its errors decoded from then on.
  *
  * @throws SandboxError registrar_unusable when the artifact cannot be read, a function, event or error is missing or different, or the
  * arguments do not match; option_invalid when arguments of `initialize` are given without a proxy.
@@ -158,6 +159,7 @@ export async function readRegistrar(option: RegistrarOption): Promise<Registrar>
       `${file} has no abi. Name the artifact that the compiler wrote.`,
     );
   requireInterface(name, abi);
+  knowErrors(abi);
   const inputs = abi.find((entry) => entry.type === "constructor")?.inputs ?? [];
   const encoded = encodeArguments(
     inputs,

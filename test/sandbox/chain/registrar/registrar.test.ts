@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { concatHex, encodeFunctionData, isHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { contractArtifactFile, readContractArtifact } from "../../../../sandbox/chain/contracts.ts";
 import { loadRegistrarGenesis } from "../../../../sandbox/chain/genesis/build/registrar-genesis.ts";
 import {
@@ -14,6 +16,7 @@ import {
 import { unwrap } from "../../../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../../../sandbox/lib/package-root.ts";
+import { ledgerBehind } from "../../../kit/compile-registrar.ts";
 
 const own = contractArtifactFile("PurchaseRegistrar");
 const unusable = { name: "SandboxError", code: "registrar_unusable" };
@@ -158,6 +161,25 @@ test("a contract whose funding source is bound to the implementation of its prox
     message: expect.stringMatching(
       /^The funding source of PurchaseRegistrar lets 0x\w{40} draw, not 0x\w{40}, the address that is called\. Deploy it in initialize, which the proxy calls\.$/,
     ),
+  });
+});
+
+test("an error that only this contract has is named, with its arguments", { timeout: 120_000 }, async () => {
+  await using sandbox = await start(await ledgerBehind("uups"));
+  const { purchase } = await sandbox.given.purchase({ state: "active" });
+  const { hash } = purchase.commitment;
+  if (!isHex(hash)) throw new Error(`${hash} is no commitment hash.`);
+  const args = [hash, 25_000_000n] as const;
+  const pay = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "pay", args });
+  const call = {
+    from: sandbox.wallets.buyer.address,
+    to: sandbox.description.contracts.registrar,
+    data: concatHex([pay, "0x00"]),
+  };
+  expect((await sandbox.explain({ call })).revert).toMatchObject({
+    name: "LooseCalldata",
+    args: { length: "69" },
+    meaning: "The contract reverts with LooseCalldata(length 69).",
   });
 });
 
