@@ -55,7 +55,7 @@ export function knowErrors(abi: Abi): void {
 }
 
 /**
- * Decodes revert data with the errors of the contracts, and of those that {@link knowErrors} was told.
+ * Decodes revert data with the errors of the contracts, and of those that {@link knowErrors} was called with.
  *
  * @returns null when there is no data; an unknown error is named by its selector.
  * @example decodeRevert(data)?.name // "OfferDeadlinePassed"
