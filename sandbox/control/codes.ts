@@ -42,6 +42,7 @@ export const commonCodes = [
   "rpc_unavailable",
   "chain_mismatch",
   "storage_unavailable",
+  "service_closing",
 ] as const satisfies readonly ControlCode[];
 
 /** The codes of a body that is refused before an operation runs. */

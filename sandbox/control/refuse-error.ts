@@ -21,7 +21,14 @@ const unhealthy: ControlCode = "unhealthy";
 const conflicts: readonly string[] = ["needs_own_chain", "undone"] satisfies ControlCode[];
 /** The codes of errors that a repeated request may not have. */
 const temporary: readonly string[] = [snapshotTimeout, unhealthy];
+const closed: SandboxErrorCode = "closed";
 const rpcUnavailable: ErrorCode = "rpc_unavailable";
+/** What the routing API cannot do without, which the last repetition of a request lacked. */
+const outages: readonly (string | undefined)[] = [
+  rpcUnavailable,
+  "storage_unavailable",
+] satisfies ErrorCode[];
+const serviceClosing: ErrorCode = "service_closing";
 const requestMalformed: ErrorCode = "request_malformed";
 const internalError: ErrorCode = "internal_error";
 
@@ -36,8 +43,12 @@ export function refuseError(error: unknown, response: Response): void {
   // Without Retry-After: the call has taken effect, and must not be repeated without a look.
   else if (error instanceof NotDurableError) sendRefusal(response, 503, error.message, { code: error.code });
   // The same status and code as of an operation that asks the chain itself; the message names the request, and the faults as its cause.
-  else if (error instanceof RetryLimitError && error.lastCode === rpcUnavailable)
-    sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: rpcUnavailable });
+  else if (error instanceof RetryLimitError && outages.includes(error.lastCode))
+    sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: error.lastCode });
+  else if (error instanceof CodedError && error.code === closed)
+    sendRefusal(response.set("Retry-After", "1"), 503, "The sandbox is closing. Start it again.", {
+      code: serviceClosing,
+    });
   else if (isOfService(error)) refuseAsService(toProblem(error), response);
   else if (isSilence(error)) {
     const [who, remedy] = causesOf(error).some((cause) => cause instanceof NodeSilentError)

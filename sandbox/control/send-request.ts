@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Request, URL } from "../../protocol/globals.ts";
 import { limitTexts } from "../../server/http/limits.ts";
 import { jsonObjectSchema } from "../../server/http/schemas/primitives.ts";
+import { ProblemError } from "../client/problem-error.ts";
 import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
 import { defineControl } from "./operation.ts";
 
@@ -63,8 +64,10 @@ const sendRequest = defineControl({
     );
     const response = await calls.run(
       async (ended) =>
-        await sendAsClient(ended)(request).catch(() => {
+        await sendAsClient(ended)(request).catch((error: unknown) => {
           ended.throwIfAborted();
+          // The credential was refused, so the request was not sent.
+          if (error instanceof ProblemError) throw error;
           return null;
         }),
     );

@@ -243,7 +243,7 @@ export const errorCatalogue = {
     "The outcome is not known yet",
     "The request started an effect, such as a relayed transaction or a delivery, and its outcome is not known.",
     "Send the identical request with the identical key again: it resumes the same relay operation and never starts a second one. " +
-      "If the nonce of the relay operation was taken, run `routing-sandbox resume --abandon` first.",
+      "If `detail` names `routing-sandbox resume`, run that first.",
     true,
   ),
   body_too_large: entry(

@@ -82,19 +82,18 @@ export async function assertRoute(
       "The merchant has registered this purchase. Confirm that with POST …/registration, which takes only a transaction that the merchant's wallet has signed.",
       services,
     );
-  const offer = { program: purchase.program, kind: "offer", businessKey: purchase.commitment_hash } as const;
-  if (await isUnderWay(offer, services))
-    throw await stepConflict(
-      purchase,
-      "The relayer has offered this purchase. Confirm that with POST …/activate.",
-      services,
-    );
-  throw await stepConflict(
-    purchase,
-    "Other software has offered this purchase with the key of the program's operator, and only an offer of the relayer activates it. Create a new purchase.",
-    services,
-    [],
-  );
+  const detail =
+    (await whyNeverActive(purchase, services)) ??
+    "The relayer has offered this purchase. Confirm that with POST …/activate.";
+  throw await stepConflict(purchase, detail, services);
+}
+
+/** Says why a created purchase that the chain holds is never active: other software has offered it. Null if its route can be confirmed. */
+export async function whyNeverActive(purchase: PurchaseRecord, services: Services): Promise<string | null> {
+  const { program, commitment_hash: businessKey } = purchase;
+  if ((await services.chain.route(businessKey)) !== "registrar_offer") return null;
+  if (await isUnderWay({ program, kind: "offer", businessKey }, services)) return null;
+  return "Other software has offered this purchase with the key of the program's operator, and only an offer of the relayer activates it. Create a new purchase.";
 }
 
 /** The refusal of a step that a purchase does not take now. */
@@ -120,8 +119,10 @@ async function stepsNow(purchase: PurchaseRecord, services: Services): Promise<P
   if (!steps.some((step) => chainDecides.has(step))) return steps;
   const onChain = await readOnChain(purchase, services);
   if (purchase.status === "created" && onChain.exists) {
-    const route = await chain.route(purchase.commitment_hash);
-    return [route === "merchant_direct" ? "registration" : "activate"];
+    if ((await whyNeverActive(purchase, services)) !== null) return [];
+    return [
+      (await chain.route(purchase.commitment_hash)) === "merchant_direct" ? "registration" : "activate",
+    ];
   }
   const filed = await readFiledClaim(purchase, services);
   if (filed !== null && otherClaim(filed, onChain) !== null)

@@ -205,10 +205,14 @@ async function explainFailure(
   return new Problem("transaction_reverted", detail, { members, retryable: cause.remedy !== null });
 }
 
-/** Only a person can find out whether its transaction took place; the key stays bound to it. */
+/** A person has to look at what other software did; the key stays bound to the operation. */
 function unknownOutcome(operation: RelayOperation): Problem {
-  const reason = operation.status_reason ?? operation.status;
-  return new Problem("outcome_unknown", `The outcome of ${operation.operation_id} is not known: ${reason}.`, {
+  const { operation_id: id, nonce } = operation;
+  const detail =
+    nonce === null
+      ? `Other software has signed with the operator's key, so ${id} was not signed. Run \`routing-sandbox resume ${id}\`, then send the identical request again.`
+      : `The outcome of ${id} is not known: other software used its nonce ${nonce}. Run \`routing-sandbox resume ${id} --abandon\`, then send the identical request again.`;
+  return new Problem("outcome_unknown", detail, {
     members: { operation: toJson(operation) },
     headers: { "Retry-After": "1" },
   });

@@ -47,7 +47,11 @@ type Args = { [name: string]: Json };
 
 const removeIt = "Remove the cause";
 
-const offered: Cause = { wrong: "the purchase is on chain already", remedy: null };
+const offered: Cause = {
+  wrong: "other software has offered the purchase already",
+  remedy: null,
+  instead: "Create a new purchase.",
+};
 
 /** The message of the program's commitment signer that a step needs. */
 const signedIn = (step: ExplainedStep) => (step === "enrollment" ? "funding authorization" : "purchase");
@@ -130,16 +134,10 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
 };
 
 const registered: Cause = {
-  ...offered,
+  wrong: "the purchase is on chain already",
+  remedy: null,
   instead: "Confirm the transaction that registered it.",
 };
-
-async function isOnChain(
-  { commitment_hash }: PurchaseRecord,
-  { chain }: Pick<Services, "chain">,
-): Promise<boolean> {
-  return (await chain.route(commitment_hash)) !== null;
-}
 
 function tooMuch(amount: Json | undefined, max: Json | undefined): Cause {
   return max === "0"
@@ -239,8 +237,9 @@ export async function explainRevert(
   const { name, args } = revert;
   // If the purchase is on chain already, no other cause matters.
   const bringsOnChain = step === "registration" || step === "offer";
-  if (bringsOnChain && purchase !== null && (await isOnChain(purchase, services)))
-    return step === "offer" ? offered : registered;
+  const route =
+    bringsOnChain && purchase !== null ? await services.chain.route(purchase.commitment_hash) : null;
+  if (route !== null) return step === "offer" && route === "registrar_offer" ? offered : registered;
   if (name === "NotEnrolled" && purchase !== null) return await explainUnenrolled(purchase, services);
   if (name === null)
     return message.startsWith("out of gas")

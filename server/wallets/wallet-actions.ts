@@ -12,7 +12,7 @@ import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "../payments/pay
 import { noSignature, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../payments/permits.ts";
 import { authorizationOf, commitmentOf, domainOf } from "../purchases/commitment-of.ts";
 import { payableUntil } from "../purchases/deadlines.ts";
-import { whyNotStep } from "../purchases/purchase-steps.ts";
+import { whyNeverActive, whyNotStep } from "../purchases/purchase-steps.ts";
 import { claimOf, operationAfter, readFiledClaim } from "../refunds/claims.ts";
 import { sayCause } from "../reverts/cause.ts";
 import { type ExplainedStep, explainRevert } from "../reverts/explain-revert.ts";
@@ -151,7 +151,13 @@ export async function purchaseWalletActions(
     (await planClaimAgain(purchase, onChain, wish, services)) ?? planClaim(purchase, onChain, wish, services),
     await planPermitPayment(purchase, onChain, { ...wish, head }, services),
   ];
-  return await offerAll(plans, head, services);
+  const isUnconfirmed = purchase.status === "created" && onChain.exists;
+  const never = isUnconfirmed ? await whyNeverActive(purchase, services) : null;
+  return await offerAll(
+    plans.map((plan) => ({ ...plan, whyNot: never ?? plan.whyNot ?? null })),
+    head,
+    services,
+  );
 }
 
 function planApproval(

@@ -168,7 +168,7 @@ describe("an offer that the contract would refuse says what that means and what 
   });
 });
 
-test("an offer that other software has made is refused because of that, after its deadline too", async () => {
+test("an offer that other software has made is refused because of that, at each of its doors", async () => {
   const purchase = await kit.createPurchase(await kit.enrolledMerchant());
   const { deployer } = kit.sandbox.wallets;
   await setProgram({ operator: deployer.address });
@@ -176,17 +176,25 @@ test("an offer that other software has made is refused because of that, after it
   const call = offerCall(address, readCommitment(purchase), purchase.commitment.signature);
   expect((await deployer.sendCall(call)).receipt.status).toBe("success");
   await setProgram();
+  const never =
+    "Other software has offered this purchase with the key of the program's operator, and only an offer of the relayer activates it. Create a new purchase.";
+  for (const name of ["approve", "pay", "pay_with_permit"] as const)
+    expect(await kit.action("purchase", purchase.id, name)).toMatchObject({
+      allowed: false,
+      why_not: expect.stringContaining(never),
+    });
+  const reconciled = await kit.post(kit.path(`/purchases/${purchase.id}/reconcile`), {});
+  expect(problem(reconciled)).toMatchObject({ code: "state_conflict", allowed: [] });
   await kit.sandbox.clock.travelTo(purchase.deadlines.offer_deadline + 1);
   expectRefused(await kit.requestActivation(purchase), {
-    detail: "The offer was not sent: the purchase is on chain already. No repeat of this request succeeds.",
+    detail: "The offer was not sent: other software has offered the purchase already. Create a new purchase.",
     retryable: false,
     revert: "DeadlinePassed",
   });
   const registration = await kit.post(kit.path(`/purchases/${purchase.id}/registration`), {});
   expect(problem(registration)).toMatchObject({
     code: "state_conflict",
-    detail:
-      "Other software has offered this purchase with the key of the program's operator, and only an offer of the relayer activates it. Create a new purchase.",
+    detail: never,
     allowed: [],
   });
 });

@@ -1472,7 +1472,7 @@ export interface components {
         }) } };
     ServiceUnavailable: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 503;
-          code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable");
+          code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "service_closing");
         }) } };
     UnprocessableEntity: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
@@ -1500,7 +1500,7 @@ export interface components {
         }) } };
     ServiceUnavailable2: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 503;
-          code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "unhealthy");
+          code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "service_closing" | "unhealthy");
         }) } };
     UnprocessableEntity3: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
@@ -1528,7 +1528,7 @@ export interface components {
         }) } };
     ServiceUnavailable3: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 503;
-          code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "snapshot_timeout");
+          code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "service_closing" | "snapshot_timeout");
         }) } };
     UnprocessableEntity8: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;

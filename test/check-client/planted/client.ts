@@ -170,7 +170,8 @@ async function refund({ claim_id, claim_hash }: { claim_id: string; claim_hash: 
   await request("POST", of("/refunds"), { decision_id: id });
 }
 
-const handled = new Set<string>();
+/** What was done for each event, or is being done: a second delivery is answered when that has ended. */
+const handled = new Map<string, Promise<void>>();
 
 function isSigned(headers: IncomingMessage["headers"], raw: Buffer): boolean {
   if (has("accepts-any-signature")) return true;
@@ -190,17 +191,22 @@ const server = createServer(async (incoming, response) => {
   const raw = await buffer(incoming);
   if (!isSigned(incoming.headers, raw)) return void response.writeHead(401).end();
   const event = JSON.parse(raw.toString());
-  if (handled.has(event.id) && !has("no-dedupe")) return void response.writeHead(204).end();
-  handled.add(event.id);
+  const handling = has("no-dedupe") ? undefined : handled.get(event.id);
   try {
-    if (event.type === "purchase.claimed") await refund(event.data);
+    await (handling ?? handle(event));
     response.writeHead(204).end();
   } catch (error) {
-    handled.delete(event.id);
     console.error(error);
     response.writeHead(500).end();
   }
 });
+
+function handle(event: Body): Promise<void> {
+  const handling = event.type === "purchase.claimed" ? refund(event.data) : Promise.resolve();
+  handled.set(event.id, handling);
+  handling.catch(() => handled.delete(event.id));
+  return handling;
+}
 
 async function main(): Promise<void> {
   server.listen(0, "127.0.0.1");

@@ -14,7 +14,7 @@ import { runCli, tryCli } from "../run-cli.ts";
 
 const execute = promisify(execFile);
 
-const refusal = z.object({ operation: z.object({ operation_id: z.string() }) });
+const refusal = z.object({ detail: z.string(), operation: z.object({ operation_id: z.string() }) });
 
 let sandbox: Sandbox;
 let folder: string;
@@ -72,7 +72,11 @@ test("resume continues an operation that needs attention", async () => {
   await send(sandbox.description, storefront.credential, first);
   await sandbox.faults.set({ layer: "relayer", point: "nonce", action: "foreign_nonce" });
   const { text } = await send(sandbox.description, storefront.credential, stopped);
-  const { operation_id } = refusal.parse(JSON.parse(text)).operation;
+  const { detail, operation } = refusal.parse(JSON.parse(text));
+  const { operation_id } = operation;
+  expect(detail).toBe(
+    `Other software has signed with the operator's key, so ${operation_id} was not signed. Run \`routing-sandbox resume ${operation_id}\`, then send the identical request again.`,
+  );
   const resumed = await runCli("resume", operation_id, "--data-dir", folder);
   expect(resumed).toBe(`${operation_id} is confirmed now.\n`);
 });
@@ -83,7 +87,9 @@ test("resume --abandon gives up an operation whose nonce was taken", async () =>
   await send(sandbox.description, storefront.credential, first);
   await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
   const { text } = await send(sandbox.description, storefront.credential, taken);
-  const { operation_id } = refusal.parse(JSON.parse(text)).operation;
+  const { detail, operation } = refusal.parse(JSON.parse(text));
+  const { operation_id } = operation;
+  expect(detail).toContain(`Run \`routing-sandbox resume ${operation_id} --abandon\`, then`);
   const still = await runCli("resume", operation_id, "--data-dir", folder);
   expect(still).toBe(`${operation_id} is needs_attention now: nonce_taken.\n`);
   const abandoned = await runCli("resume", operation_id, "--abandon", "--data-dir", folder);

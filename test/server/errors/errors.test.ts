@@ -513,6 +513,17 @@ describe("every code of the catalogue is met over HTTP", () => {
     await limit("1");
     const refused = await issue();
     await expectProblem(refused, "storage_unavailable", urls.docs);
+    for (const [path, body] of [
+      ["/given", { merchant: { state: "pending", wallet: "stranger" } }],
+      ["/requests", { method: "GET", path: "/v1/routing/programs/prg_demo" }],
+    ] as const) {
+      const response = await fetch(`${urls.control}${path}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      expect([response.status, await response.json()]).toMatchObject([503, { code: "storage_unavailable" }]);
+    }
     const { credential } = JSON.parse(first.text);
     const kept = await fetch(`${urls.api}/v1/routing/programs/prg_demo`, {
       headers: { Authorization: `Bearer ${credential}` },
