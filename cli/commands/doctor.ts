@@ -25,7 +25,7 @@ export function doctorCommand(terminal: Terminal): Command {
   return addPortOptions(
     newCommand(terminal, "doctor")
       .description(
-        "find problems that prevent a sandbox from running on this machine, and print the remedy for each",
+        "find problems of this machine, the running sandbox, its database or its node, and print the remedy for each",
       )
       .addOption(dataDirectoryOption("the data directory to check")),
     defaultPorts,
@@ -33,9 +33,10 @@ export function doctorCommand(terminal: Terminal): Command {
     .addOption(poolPortOption())
     .addOption(jsonOption())
     .action(async (flags: DoctorFlags, command: Command) => {
-      const [{ examine }, { examinePool }] = await Promise.all([
+      const [{ examine }, { examinePool }, { examineChainNode, examineDatabase }] = await Promise.all([
         import("../doctor/examine.ts"),
         import("../doctor/pool.ts"),
+        import("../doctor/services.ts"),
       ]);
       const { dataDir, apiPort, docsPort, controlPort, rpcPort, port } = flags;
       const findings = await examine({
@@ -48,14 +49,27 @@ export function doctorCommand(terminal: Terminal): Command {
         },
         environment: process.env,
       });
-      findings.push(await examinePool(port), await examineConfiguration(command));
+      const configured = await readConfigured(command);
+      findings.push(await examinePool(port));
+      const [store, urls, chainId] = ["--store", "--rpc-url", "--allow-chain-id"].map(
+        (flag) => configured.get(flag)?.value,
+      );
+      if (typeof store === "string") findings.push(await examineDatabase(store));
+      if (urls !== undefined)
+        findings.push(
+          await examineChainNode(
+            [urls].flat().map(String),
+            chainId === undefined ? chainId : Number(chainId),
+          ),
+        );
+      findings.push(describeConfiguration(configured));
       print(terminal, flags, { findings }, render(findings));
       if (findings.some(({ ok }) => !ok)) terminal.exitCode = 1;
     });
 }
 
-/** Says which options of the commands that start sandboxes have other values than their defaults, and where the values came from. */
-async function examineConfiguration(doctor: Command): Promise<Finding> {
+/** The options of the commands that start sandboxes that have other values than their defaults, by their flags. */
+async function readConfigured(doctor: Command): Promise<ReadonlyMap<string, ConfiguredValue>> {
   const commands = doctor.parent?.commands ?? [];
   const values = new Map<string, ConfiguredValue>();
   for (const one of await configure(doctor, commands))
@@ -64,6 +78,11 @@ async function examineConfiguration(doctor: Command): Promise<Finding> {
     if (configurable.has(command.name()) && command !== doctor)
       for (const one of await configure(command, commands))
         if (!values.has(one.flag)) values.set(one.flag, one);
+  return values;
+}
+
+/** Says where each value came from. */
+function describeConfiguration(values: ReadonlyMap<string, ConfiguredValue>): Finding {
   const shown = [...values.values()].map(
     ({ flag, value, source }) => `${flag} is ${showValue(flag, value)} (${source})`,
   );

@@ -18,6 +18,7 @@ import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { findRunning } from "../running/find-running.ts";
 import { examineDataDirectory } from "./data-directory.ts";
 import { broken, type Examined, type Finding, healthy } from "./finding.ts";
+import { examineParts } from "./services.ts";
 
 /** Looks at everything that has to be right for a sandbox to start on this machine; changes nothing. */
 export async function examine(examined: Examined): Promise<Finding[]> {
@@ -31,6 +32,7 @@ export async function examine(examined: Examined): Promise<Finding[]> {
     await examineOrphans(),
     await examineGenesis(),
     ...(await examineDataDirectory(dataDirectory, running)),
+    ...(running === null ? [] : [await examineParts(running)]),
     await examineDisk(dataDirectory),
     await examineClock(dataDirectory),
     examineProxies(environment),

@@ -253,6 +253,21 @@ test("doctor shows each value that is not a default, and where it came from", as
   );
 });
 
+test.each([
+  ["ROUTING_SANDBOX_STORE", "postgres://me@127.0.0.1:1/none", "database", "ECONNREFUSED"],
+  ["ROUTING_SANDBOX_STORE", "mysql://me@127.0.0.1/none", "database", "must be a URL as in postgres://"],
+  ["ROUTING_SANDBOX_RPC_URL", "http://127.0.0.1:1", "chain node", "does not respond"],
+])("doctor reaches what %s=%s names", async (name, value, check, found) => {
+  process.env[name] = value;
+  const { code, stdout } = await tryCli(["doctor", "--json"]);
+  const { findings } = JSON.parse(stdout);
+  expect(findings.find((one: { check: string }) => one.check === check)).toMatchObject({
+    ok: false,
+    found: expect.stringContaining(found),
+  });
+  expect(code).toBe(1);
+});
+
 /** A value of each option of the commands that start sandboxes that is not its default, and how doctor shows it if not as it is. */
 const values = new Map<string, readonly [value: string, shown?: string]>([
   ["data-dir", ["kept"]],

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { examineParts } from "../../../cli/doctor/services.ts";
 import { joinSandbox } from "../../../sandbox/cluster/join-sandbox.ts";
 import { controlOperations } from "../../../sandbox/control/table.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
@@ -219,6 +220,10 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     expect(await health()).toMatchObject({
       code: "unhealthy",
       detail: "No response from store. Check that its database runs, and send the request again.",
+    });
+    expect(await examineParts(owner.description)).toMatchObject({
+      ok: false,
+      found: expect.stringContaining("No response from store."),
     });
     await server.start();
     const answer = await send(member.description, credential, request);
