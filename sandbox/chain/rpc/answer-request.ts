@@ -2,13 +2,13 @@ import { performance } from "node:perf_hooks";
 import { Mutex, Semaphore } from "async-mutex";
 import type { Hex } from "viem";
 import { causesOf } from "../../../protocol/coded-error.ts";
+import { AbortSignal } from "../../../protocol/globals.ts";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
-import type { Gate } from "../../../server/http/gate.ts";
+import { type Gate, type GateTurn, UndoneError } from "../../../server/http/gate.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import { endsWithin } from "../../lib/time/timers.ts";
+import { abortAfter, endsWithin, wait } from "../../lib/time/timers.ts";
 import { AnvilSilentError } from "../client/anvil-silent-error.ts";
-import { awaitsBlock } from "../client/node-socket.ts";
 import { ChainUnreadError, NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
@@ -22,6 +22,10 @@ import { mostSubscriptions, type Subscriptions } from "./subscriptions.ts";
 
 /** The longest time that calls of one request may run code without a transaction, in milliseconds. */
 export const runMs = 10_000;
+/** The longest time that a call waits for the block of its transaction, in milliseconds, as in Anvil. */
+const blockMs = 30_000;
+/** The longest pause between two looks for that block, in milliseconds: the first ones are shorter. */
+const longestPauseMs = 100;
 /** The number of calls that go to Anvil in one message. */
 const batchSize = 128;
 /** The number of calls whose answers may be large that Anvil gets at a time, from all callers. */
@@ -120,7 +124,7 @@ export class RequestAnswerer {
       return await this.#pass(group, until, caller);
     } catch (error) {
       if (!(error instanceof AnswerLimitError)) throw error;
-      const hasEffect = group.some(({ plan: { kind } }) => kind === "awaits_block");
+      const hasEffect = group.some(({ plan: { kind } }) => kind === "awaits_block" || kind === "send_sync");
       const message = hasEffect ? `${error.message} The call has taken effect.` : error.message;
       return writeErrors(
         group.map(({ id }) => id),
@@ -135,9 +139,10 @@ export class RequestAnswerer {
     const [first] = group;
     if (first === undefined) return Buffer.alloc(0);
     const { id, method, plan } = first;
-    const runShared = async <T>(work: () => Promise<T>) => await this.#gate.runShared(nameCall(method), work);
-    const change = async (work: () => Promise<RpcResponse>) =>
-      await runShared(async () => (undone.aborted ? writeError(id, undoneCall) : await work()));
+    const runShared = async <T>(work: (turn: GateTurn) => Promise<T>) =>
+      await this.#gate.runShared(nameCall(method), work);
+    const change = async (work: (turn: GateTurn) => Promise<RpcResponse>) =>
+      await runShared(async (turn) => (undone.aborted ? writeError(id, undoneCall) : await work(turn)));
     switch (plan.kind) {
       case "error":
       case "refuse":
@@ -154,6 +159,8 @@ export class RequestAnswerer {
         return await this.#makeFilter(first, caller);
       case "send":
         return await change(async () => await this.#send(first, plan.params, caller));
+      case "send_sync":
+        return await change(async (turn) => await this.#sendSync(first, plan.params, caller, turn));
       case "send_unsigned":
         return await change(async () => await this.#ask([first], caller));
       case "change":
@@ -193,18 +200,15 @@ export class RequestAnswerer {
 
   /** Asks Anvil a question whose answer may be large, when it has few of these. */
   async #askAlone(call: PlannedCall, caller: RpcCaller): Promise<RpcResponse> {
-    const { held, gone, undone } = caller;
-    const ask = async () => {
+    const { held, gone } = caller;
+    return await this.#large.runExclusive(async () => {
       // One that does not fit any more would only keep Anvil busy.
       if (held.isFull || gone.aborted) return writeError(call.id, notRun);
-      return await this.#gate.runShared(nameCall(call.method), async () =>
-        undone.aborted && awaitsBlock(call)
-          ? writeError(call.id, undoneCall)
-          : await this.#ask([call], caller, gone),
+      return await this.#gate.runShared(
+        nameCall(call.method),
+        async () => await this.#ask([call], caller, gone),
       );
-    };
-    // Other callers must not wait for the block that such a call waits for.
-    return await (awaitsBlock(call) ? ask() : this.#large.runExclusive(ask));
+    });
   }
 
   /** Anvil has a snapshot for every one of the sandbox, also for those of an earlier test. */
@@ -239,6 +243,41 @@ export class RequestAnswerer {
     return await this.#kept(
       async () => await this.#chain.send(transaction, async () => await this.#ask([call], caller), isSuccess),
     );
+  }
+
+  /**
+   * Sends a transaction, and answers with its receipt. Its block may be made much later or never: a snapshot does not wait for it, and a restore ends
+   * the call.
+   */
+  async #sendSync(
+    call: PlannedCall,
+    params: readonly unknown[],
+    caller: RpcCaller,
+    { releaseGate }: GateTurn,
+  ): Promise<RpcResponse> {
+    const { id, method } = call;
+    const { held, gone } = caller;
+    const sent = await this.#send({ ...call, method: method.slice(0, -"Sync".length) }, params, caller);
+    const { result: hash } = JSON.parse(sent.toString());
+    if (hash === undefined) return sent;
+    held.remove(sent.length);
+    const ask = { id, method: "eth_getTransactionReceipt", plan: { kind: "ask", params: [hash] } } as const;
+    const awaitReceipt = async (undone: AbortSignal) => {
+      const ended = AbortSignal.any([undone, gone, abortAfter(blockMs)]);
+      for (let pauseMs = 1; !ended.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+        const answer = await this.#ask([ask], caller, gone);
+        if (JSON.parse(answer.toString()).result !== null) return answer;
+        held.remove(answer.length);
+        await wait(pauseMs, ended);
+      }
+      return writeError(id, unmined(hash));
+    };
+    try {
+      return await releaseGate(awaitReceipt);
+    } catch (error) {
+      if (error instanceof UndoneError) return writeError(id, undoneTransaction);
+      throw error;
+    }
   }
 
   /** Makes a call that no block shows and reports it to what journals the chain. */
@@ -360,6 +399,19 @@ const undoneCall: RpcError = {
   code: rpcErrorCodes.internalError,
   message: "Not run: the sandbox was restored before this call could begin. Send it again.",
 };
+
+const undoneTransaction: RpcError = {
+  code: rpcErrorCodes.internalError,
+  message:
+    "The sandbox was restored while this call waited for a block, and the transaction is gone. Send it again.",
+};
+
+function unmined(hash: string): RpcError {
+  return {
+    code: rpcErrorCodes.internalError,
+    message: `The transaction ${hash} was sent, and no block had it within ${blockMs / 1_000} s. Mine a block, then read eth_getTransactionReceipt.`,
+  };
+}
 
 const subscriptionLimit: RpcError = {
   code: rpcErrorCodes.limitExceeded,

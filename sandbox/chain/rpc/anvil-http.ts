@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestOf } from "node:http";
 import { AbortSignal } from "../../../protocol/globals.ts";
+import { closedMessage } from "../../lib/errors/closed-error.ts";
 import { DirectAgent } from "../../lib/http/direct/connect-direct.ts";
 import { abortAfter } from "../../lib/time/timers.ts";
 import { AnswerLimitError, type HeldAnswer } from "./held-answers.ts";
@@ -18,6 +19,7 @@ export class ChainSilentError extends Error {}
 export class AnvilHttp {
   readonly #urlNow: () => string;
   readonly #agent = new DirectAgent({ keepAlive: true });
+  #isClosed = false;
 
   /** @param urlNow - returns where Anvil answers now. */
   constructor(urlNow: () => string) {
@@ -32,6 +34,7 @@ export class AnvilHttp {
    * @throws ChainSilentError; AnswerLimitError when the answer is too large.
    */
   async post(body: string, held: HeldAnswer, gone?: AbortSignal): Promise<Buffer> {
+    if (this.#isClosed) throw new ChainSilentError(closedMessage);
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const late = abortAfter(answerMs);
     const bytes = Buffer.from(body);
@@ -55,8 +58,9 @@ export class AnvilHttp {
     }
   }
 
-  /** Ends idle connections. */
+  /** Ends all connections, and fails whatever is asked later. */
   close(): void {
+    this.#isClosed = true;
     this.#agent.destroy();
   }
 }

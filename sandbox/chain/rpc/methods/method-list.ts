@@ -19,6 +19,8 @@ type Treatment =
   | "subscribe"
   /** A signed transaction. */
   | "send"
+  /** A transaction whose receipt is the answer. */
+  | "send_sync"
   /** A transaction that Anvil signs, or that it takes without a signature. */
   | "send_unsigned"
   /** It changes the chain between blocks. */
@@ -170,9 +172,9 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: {
       eth_sendRawTransaction: "send",
-      eth_sendRawTransactionSync: "ask_alone",
+      eth_sendRawTransactionSync: "send_sync",
       eth_sendTransaction: "send_unsigned",
-      eth_sendTransactionSync: "ask_alone",
+      eth_sendTransactionSync: "send_sync",
       eth_sendUnsignedTransaction: "send_unsigned",
     },
     effect: "send a transaction; a gas limit above the block's is refused",

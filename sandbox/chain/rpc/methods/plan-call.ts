@@ -17,6 +17,7 @@ export type CallPlan =
         | "filter"
         | "subscribe"
         | "send"
+        | "send_sync"
         | "send_unsigned"
         | "change"
         | "run"

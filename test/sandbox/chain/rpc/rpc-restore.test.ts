@@ -1,7 +1,10 @@
+import { once } from "node:events";
 import { toHex } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { z } from "zod";
-import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { ask } from "../../../ask.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
@@ -56,5 +59,113 @@ describe("a restore brings back what the node was at the snapshot:", () => {
     await call("evm_mine");
     await snapshot.restore();
     expect(await next()).toBe(55_000_000n);
+  });
+});
+
+describe("a transaction that waits for its block", () => {
+  const transfer = () => {
+    const { address } = sandbox.wallets.buyer;
+    return { from: address, to: address, value: "0x1" };
+  };
+  /** Sends a request over HTTP, and returns its response. */
+  const post = async (body: object, { description } = sandbox) => {
+    const headers = { "Content-Type": "application/json" };
+    return JSON.parse(
+      (await ask(description.urls.rpc, { method: "POST", headers, body: JSON.stringify(body) })).text,
+    );
+  };
+  const request = (params: readonly unknown[], method = "eth_sendTransactionSync", id = 1) => ({
+    jsonrpc: "2.0",
+    id,
+    method,
+    params,
+  });
+  const isPending = async ({ chain } = sandbox) =>
+    await expect.poll(async () => (await chain.client.getTxpoolStatus()).pending).toBe(1);
+  const ended = {
+    jsonrpc: "2.0",
+    id: 1,
+    error: {
+      code: -32_603,
+      message:
+        "The sandbox was restored while this call waited for a block, and the transaction is gone. Send it again.",
+    },
+  };
+
+  const ways: [how: string, send: () => Promise<unknown>, response: unknown][] = [
+    ["over HTTP", async () => await post(request([transfer()])), ended],
+    [
+      "that is signed",
+      async () => {
+        const { result } = await call("eth_signTransaction", [
+          { ...transfer(), gas: "0x5208", gasPrice: "0x77359400", nonce: "0x0" },
+        ]);
+        return await post(request([result], "eth_sendRawTransactionSync"));
+      },
+      ended,
+    ],
+    [
+      "in a batch",
+      async () => await post([request([transfer()]), request([], "evm_mine", 2)]),
+      [ended, expect.objectContaining({ id: 2, error: expect.objectContaining({ code: -32_603 }) })],
+    ],
+    [
+      "over a WebSocket",
+      async () => {
+        const socket = new WebSocket(sandbox.description.urls.rpc.replace("http", "ws"));
+        await once(socket, "open");
+        socket.send(JSON.stringify(request([transfer()])));
+        const [message] = await once(socket, "message");
+        socket.close();
+        return JSON.parse(String(message));
+      },
+      ended,
+    ],
+  ];
+
+  test.each(ways)(
+    "%s holds up no snapshot, and ends with a restore that says so",
+    async (_, send, response) => {
+      const restores = [
+        async () => {
+          const snapshot = await sandbox.snapshot();
+          return [async () => await snapshot.restore(), async () => await snapshot.reset()];
+        },
+        async () => {
+          const { result } = await call("evm_snapshot");
+          return [async () => void (await call("evm_revert", [result]))];
+        },
+      ];
+      for (const take of restores)
+        for (const restore of await take()) {
+          await setMining(sandbox.chain.client, "never");
+          const sent = send();
+          await isPending();
+          await sandbox.snapshot();
+          await restore();
+          expect(await sent).toEqual(response);
+          expect(await call("txpool_status")).toMatchObject({ result: { pending: "0x0", queued: "0x0" } });
+        }
+    },
+  );
+
+  test("answers with its receipt, also after a snapshot", async () => {
+    await setMining(sandbox.chain.client, "never");
+    const sent = post(request([transfer()]));
+    await isPending();
+    await sandbox.snapshot();
+    await call("evm_mine");
+    const { result } = await sent;
+    expect((await call("eth_getTransactionReceipt", [result.transactionHash])).result).toEqual(result);
+  });
+
+  test("ends with its sandbox, and says so", async () => {
+    await using own = await createSandbox();
+    await setMining(own.chain.client, "never");
+    const { address } = own.wallets.buyer;
+    const sent = post(request([{ from: address, to: address }]), own);
+    await isPending(own);
+    await own.close();
+    expect(await sent).toMatchObject({ error: { message: expect.stringMatching(/closed|ended/) } });
   });
 });

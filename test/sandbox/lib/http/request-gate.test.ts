@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
 import { SandboxError } from "../../../../sandbox/lib/errors/sandbox-error.ts";
 import { RequestGate } from "../../../../sandbox/lib/http/request-gate.ts";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
@@ -294,24 +293,35 @@ test("a request that is pipelined behind one that waits holds up no snapshot", {
 });
 
 describe("a snapshot that cannot begin in time is refused and says what it waited for", () => {
-  /** A call that is answered when its transaction is mined, which it is not. */
-  async function holdUp(kit: TestKit): Promise<{ ended: Promise<unknown> }> {
-    const { rpc } = kit.sandbox.description.urls;
-    const from = kit.sandbox.wallets.buyer.address;
-    await setMining(kit.sandbox.chain.client, "never");
-    const params = [{ from, to: from, gas: "0x5208" }];
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_sendTransactionSync", params });
-    const ended = ask(rpc, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    await expect.poll(async () => (await kit.sandbox.chain.client.getTxpoolStatus()).pending).toBe(1);
-    return { ended };
+  /** Opens a sandbox with a request in progress, which waits for the address of a receiver. */
+  async function holdUp(snapshotTimeoutMs: number) {
+    const [asked, resolved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const kit = await openKit({
+      snapshotTimeoutMs,
+      async resolveHost() {
+        asked.resolve();
+        await resolved.promise;
+        return { address: "127.0.0.1", family: 4 };
+      },
+    });
+    const early = await kit.sandbox.snapshot();
+    const pinned = fetch(`${kit.sandbox.description.urls.control}/receiver/pin`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ url: "http://receiver.test/" }),
+    });
+    await asked.promise;
+    const release = async () => {
+      resolved.resolve();
+      expect((await pinned).status).toBe(200);
+    };
+    return { kit, early, release };
   }
 
   test("while others are answered, and one can be taken when that has ended", {
     tags: "thorough",
   }, async () => {
-    const kit = await openKit({ snapshotTimeoutMs: 1_500 });
-    const early = await kit.sandbox.snapshot();
-    const { ended } = await holdUp(kit);
+    const { kit, early, release } = await holdUp(1_500);
     const { api } = kit.sandbox.description.urls;
     const others = fetch(`${api}/v1/routing/capabilities`).then(({ status }) => status);
     const refused = kit.sandbox.snapshot().then(
@@ -324,20 +334,18 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
     expect(error).toMatchObject({
       code: "snapshot_timeout",
       message: expect.stringMatching(
-        /^Nothing was changed: eth_sendTransactionSync over the chain RPC has been under way for \d+ s\. Let it end, then try again\.$/,
+        /^Nothing was changed: POST \/receiver\/pin of the control API has been under way for \d+ s\. Let it end, then try again\.$/,
       ),
     });
     await expect(early.restore()).rejects.toMatchObject({ code: "snapshot_timeout" });
     await expect(kit.sandbox.save("/dev/null")).rejects.toMatchObject({ code: "snapshot_timeout" });
-    await setMining(kit.sandbox.chain.client, "transaction");
-    await ended;
+    await release();
     await early.restore();
     await expectAnswers(kit);
   });
 
   test("over the control API with its code", async () => {
-    const kit = await openKit({ snapshotTimeoutMs: 100 });
-    const { ended } = await holdUp(kit);
+    const { kit, release } = await holdUp(100);
     const { control } = kit.sandbox.description.urls;
     for (const [method, path] of [
       ["POST", "/snapshots"],
@@ -351,12 +359,11 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
           type: "about:blank",
           status: 503,
           code: "snapshot_timeout",
-          detail: expect.stringContaining("eth_sendTransactionSync over the chain RPC has been under way"),
+          detail: expect.stringContaining("POST /receiver/pin of the control API has been under way"),
         },
       ]);
     }
-    await setMining(kit.sandbox.chain.client, "transaction");
-    await ended;
+    await release();
   });
 });
 
