@@ -8,14 +8,14 @@ const mostWaitMs = 1_000;
 
 /**
  * Calls of the control API that send several requests, such as `POST /given`. A restore ends them: without that, they would continue in the restored
- * state, which may be the lease of another test.
+ * state, which may be the lease of another test. They run in the gate without holding it, so that whatever waits for its work waits for them, too.
  */
 export class UndoableCalls {
-  readonly #gate: Pick<Gate, "undone">;
+  readonly #gate: Gate;
   readonly #running = new Set<Promise<unknown>>();
   #ended = new AbortController();
 
-  constructor(gate: Pick<Gate, "undone">) {
+  constructor(gate: Gate) {
     this.#gate = gate;
   }
 
@@ -23,7 +23,14 @@ export class UndoableCalls {
   async run<T>(call: (ended: AbortSignal) => Promise<T>): Promise<T> {
     // A call can also begin while a restore waits for others.
     const ended = AbortSignal.any([this.#ended.signal, this.#gate.undone]);
-    const running = call(ended);
+    const running = this.#gate.runShared(
+      "a call of the control API",
+      async ({ releaseGate }) =>
+        await releaseGate(async () => {
+          ended.throwIfAborted();
+          return await call(ended);
+        }),
+    );
     this.#running.add(running);
     try {
       return await running;

@@ -118,6 +118,7 @@ export class RequestGate implements Gate {
 
   /** Waits, for a while, until everything has ended that runs, inside or outside. @returns whether it has. */
   async settle(): Promise<boolean> {
+    await this.allArrive();
     return await endsWithin(Promise.allSettled(this.#running), settleMs);
   }
 

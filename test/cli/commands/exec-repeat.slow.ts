@@ -221,6 +221,27 @@ test("runs that leave a delivery in progress are compared once it has ended", as
   });
 });
 
+test.each([
+  ["given", "/given", { purchase: { state: "refunded" } }],
+  ["deliver", "/deliver", {}],
+])("runs that leave POST /%s in progress are compared once it has ended", async (_, path, body) => {
+  const program = `
+    const control = process.env.ROUTING_CONTROL_URL;
+    await give({ purchase: { state: "paid" } });
+    // Each attempt fails, until there is none left.
+    await send(control + "/faults", { layer: "delivery", action: "reset", count: null });
+    const count = async () => (await (await fetch(control + "/requests")).json()).data.length;
+    const before = await count();
+    send(control + "${path}", ${JSON.stringify(body)});
+    while ((await count()) === before);
+    process.exit(0);`;
+  expect(await repeat(3, ...node(program))).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: expect.stringMatching(/^3 runs have the fingerprint 0x[0-9a-f]{64}\.\n$/),
+  });
+});
+
 test("a run that fails ends the repetition with its exit code", async () => {
   const file = join(await temporaryFolder(), "runs");
   expect(await repeat(5, "sh", "-c", `echo run >> ${file}; test $(wc -l < ${file}) -lt 2`)).toMatchObject({
