@@ -109,7 +109,7 @@ function readValue(option: Option, value: unknown, place: string): unknown {
 }
 
 function readEntries(option: Option, entries: readonly unknown[], place: string): unknown {
-  let list: unknown;
+  let list: unknown = entries.length === 0 ? [] : undefined;
   // An entry such as { id, name }, which a flag writes as "id=name".
   for (const entry of entries)
     if (isObject(entry)) list = [...(Array.isArray(list) ? list : []), entry];

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { NetworkOption } from "../sandbox/chain/connection/network-option.ts";
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
+import { asGiven } from "./describe-failure.ts";
 import { optionWithDefault, wholeNumber } from "./shared-options.ts";
 
 /** The options that {@link addNetworkOptions} gives to a command. */
@@ -49,7 +50,7 @@ export function addNetworkOptions(command: Command, hasPages: boolean): Command 
   );
 }
 
-/** Returns the node that the options name; undefined for the sandbox's own chain. */
+/** Returns the node that the options name; undefined for the sandbox's own chain. @throws Error for a public URL without a node. */
 export function networkOf(flags: NetworkFlags): NetworkOption | undefined {
   const {
     rpcUrl: rpcUrls,
@@ -58,6 +59,10 @@ export function networkOf(flags: NetworkFlags): NetworkOption | undefined {
     publicRpcUrl,
     allowChainId,
   } = flags;
+  if (rpcUrls === undefined && publicRpcUrl !== undefined)
+    throw new Error(
+      `${asGiven("--public-rpc-url")} is the URL of a node, and no node is named. Name it with --rpc-url, or leave out ${asGiven("--public-rpc-url")}.`,
+    );
   if (rpcUrls === undefined) return undefined;
   return { rpcUrls, keys, deployment, ...definedOnly({ publicRpcUrl, allowChainId }) };
 }

@@ -242,6 +242,27 @@ test("deploy takes its node from the environment, so that the key in a URL is on
   expect(stderr).toContain("ROUTING_SANDBOX_RPC_URL has a URL of another scheme.");
 });
 
+test.each([
+  ["RPC_URL", "foo", "has an invalid URL"],
+  ["RPC_URL", "http://127.0.0.1:9,ftp://127.0.0.1", "has a URL of another scheme"],
+  ["RPC_URL", "http://127.0.0.1:9", "There is no file keys.json for ROUTING_SANDBOX_RPC_URL."],
+  ["PUBLIC_RPC_URL", "https://rpc.example", "is the URL of a node, and no node is named."],
+])("start names the source of a URL that it cannot use: %s of %j", async (name, url, wrong) => {
+  const variable = `ROUTING_SANDBOX_${name}`;
+  process.env[variable] = url;
+  const { code, stderr } = await tryCli(["start", "--data-dir", "named"]);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(variable);
+  expect(stderr).toContain(wrong);
+});
+
+test("an empty list of nodes in the config file is refused, and names no chain of its own", async () => {
+  await writeFile("routing-sandbox.config.json", '{ "rpc-url": [] }');
+  expect((await tryCli(["start", "--data-dir", "named"])).stderr).toContain(
+    "rpc-url in routing-sandbox.config.json has no URL.",
+  );
+});
+
 test("doctor shows each value that is not a default, and where it came from", async () => {
   await writeFile("routing-sandbox.config.json", '{ "seed": "file" }');
   process.env["ROUTING_SANDBOX_CONFIRMATIONS"] = "3";

@@ -48,14 +48,17 @@ export function requireUrls(option: keyof typeof urlOptions, urls: readonly stri
 /**
  * Reads the files of a network.
  *
- * @throws SandboxError option_invalid for a URL that pages cannot use; node_unusable when one is missing, invalid or not complete, or does not belong to the other.
+ * @throws SandboxError option_invalid for a URL that cannot be used; node_unusable when one is missing, invalid or not complete, or does not belong to the other.
  */
 export async function readNetwork(option: NetworkOption): Promise<Network> {
+  requireUrls("network.rpcUrls", option.rpcUrls);
   if (option.publicRpcUrl !== undefined) requireUrls("network.publicRpcUrl", [option.publicRpcUrl]);
   const [keys, file] = await Promise.all([readKeys(option.keys), readDeployment(option.deployment)]);
   const lacking = keys === null ? option.keys : file === null ? option.deployment : null;
   if (keys === null || file === null)
-    throw unusable(`There is no file ${lacking}. Run routing-sandbox deploy first.`);
+    throw unusable(
+      `There is no file ${lacking} for the option network.rpcUrls. Run routing-sandbox deploy first.`,
+    );
   const { deployment, programs } = file;
   if (deployment === null)
     throw unusable(

@@ -435,7 +435,9 @@ test("a start refuses other code, keys, chains and records than the deployment h
   await expect(
     createSandbox({ network: { ...network, keys: join(folder, "none.json") } }),
   ).rejects.toMatchObject({
-    message: expect.stringMatching(/^There is no file .*none\.json\. Run routing-sandbox deploy first\.$/),
+    message: expect.stringMatching(
+      /^There is no file .*none\.json for the option network\.rpcUrls\. Run routing-sandbox deploy first\.$/,
+    ),
   });
   await expect(createSandbox({ network, seed: "other" })).rejects.toMatchObject({
     code: "option_invalid",
