@@ -1,9 +1,12 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 import { sandboxFixture } from "../../testkit/fixture.ts";
 import { type Lease, openPool } from "../../testkit/pool/pool.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const pool = openPool({ seed: "not-awaited" }, "worker");
 afterAll(async () => await pool.close());
@@ -153,4 +156,21 @@ test("the hook that ends a test in any runner throws what the test has not await
   expect(error).toMatchObject({ code: "not_awaited", message: expect.stringContaining("deliverAll()") });
   expect(await forget("failed")).toBeNull();
   await fixture.close();
+});
+
+test("the trace of a test that fails while a given state is made names that state, and not what the test awaits", async () => {
+  const traceFolder = await temporaryFolder();
+  const fixture = sandboxFixture({ seed: "not-awaited", traceFolder });
+  await fixture.begin();
+  const awaiting = Promise.allSettled([fixture.sandbox.given.purchase({ state: "refunded" })]);
+  void fixture.sandbox.deliverAll();
+  const err = new Error("Timeout of 5 s exceeded");
+  const currentTest = { title: "t", file: "t.js", state: "failed", err, fullTitle: () => "t" };
+  await fixture.end.call({ currentTest });
+  await fixture.close();
+  await awaiting;
+  const trace = await readFile(join(traceFolder, "t-t.trace.html"), "utf8");
+  expect(trace).toContain("Timeout of 5 s exceeded");
+  expect(trace).toContain("given.purchase() had not finished when the test ended.");
+  expect(trace).not.toContain("without awaiting");
 });

@@ -65,14 +65,27 @@ export class LeaseGuard {
   async findForgotten(): Promise<SandboxError | null> {
     // An `await` calls `then` one microtask later.
     await null;
-    // Other calls may be meant to be unfinished, as one of a race or a receiver's; a state that is given has no use after the test.
-    const unfinished = [...this.#unanswered.values()].filter((call) => call.startsWith("given."));
-    const calls = [...new Set([...this.#forgotten.values(), ...unfinished])].map((call) => `${call}()`);
+    const calls = [...new Set([...this.#forgotten.values(), ...this.#unfinished()])].map(
+      (call) => `${call}()`,
+    );
     if (calls.length === 0) return null;
     return new SandboxError(
       "not_awaited",
       `The test ended without awaiting ${calls.join(", ")}. Await every call of the sandbox.`,
     );
+  }
+
+  /** Returns an error that names the given states that have not finished yet, which a test that fails now may wait for; null if there is none. */
+  findUnfinished(): { message: string } | null {
+    const calls = [...new Set(this.#unfinished())].map((call) => `${call}()`);
+    return calls.length === 0
+      ? null
+      : { message: `${calls.join(", ")} had not finished when the test ended.` };
+  }
+
+  /** Other calls may be meant to be unfinished, as one of a race or a receiver's; a state that is given has no use after the test. */
+  #unfinished(): string[] {
+    return [...this.#unanswered.values()].filter((call) => call.startsWith("given."));
   }
 
   /** Refuses all calls, and resolves when everything that was noted has settled; nothing is begun meanwhile. */

@@ -11,6 +11,8 @@ export interface Lease {
   sandbox: ExplorableSandbox;
   /** Returns the error of a test that ends now and has not awaited all of its calls; null for one that has. */
   findForgotten: () => Promise<SandboxError | null>;
+  /** Returns an error that names the given states that have not finished yet; null if there is none. */
+  findUnfinished: () => { message: string } | null;
   /** Ends the lease: from here on the sandbox refuses this test; resolves when the effects of its calls in progress have ended. */
   end: () => Promise<void>;
 }
@@ -91,6 +93,7 @@ function leaseOf({ sandbox, explorations, skipWaitsDuring }: Opened): Lease {
   return {
     sandbox: leasedSandbox(sandbox, explorations, guard),
     findForgotten: async () => await guard.findForgotten(),
+    findUnfinished: () => guard.findUnfinished(),
     end: async () => await skipWaitsDuring(async () => await guard.end()),
   };
 }

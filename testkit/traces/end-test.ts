@@ -10,7 +10,7 @@ import type { ReadTest, WatchedTest } from "./watch-test.ts";
 export async function endTest(lease: Lease, watched: WatchedTest, read?: ReadTest): Promise<void> {
   const forgotten = await lease.findForgotten();
   // This runs before the lease ends, because the reset deletes what the trace shows.
-  const hasFailed = await watched.end(forgotten, read);
+  const hasFailed = await watched.end({ passed: forgotten, failed: lease.findUnfinished() }, read);
   await lease.end();
   // A test that has failed may have come to no await.
   if (forgotten !== null && !hasFailed) throw forgotten;

@@ -10,11 +10,11 @@ export interface WatchedTest {
   /**
    * Writes the trace of the test, when it is to leave one.
    *
-   * @param error - of the test, which its runner does not know yet.
+   * @param errors - of the test, which its runner does not know yet: by whether it has passed or failed as far as the runner knows.
    * @param read - reads the test at its end, where the runner passes it to another hook.
    * @returns whether the test had failed before, as far as its runner says.
    */
-  end(error: TestError | null, read?: ReadTest): Promise<boolean>;
+  end(errors: { passed: TestError | null; failed: TestError | null }, read?: ReadTest): Promise<boolean>;
   /** Writes the trace of the test as one that a signal ends. */
   interrupt(signal: string): Promise<void>;
 }
@@ -46,9 +46,10 @@ export function watchTest(
     await traceTest({ ...test, hasFailed: test.hasFailed || more.length > 0, errors }, sandbox, tracing);
   };
   return {
-    async end(error, readAtEnd = read) {
+    async end({ passed, failed }, readAtEnd = read) {
       stop();
       const test = readAtEnd() ?? read();
+      const error = hasFailed(test) ? failed : passed;
       await leave(test, error === null ? unhandled : [...unhandled, error]);
       return hasFailed(test);
     },
