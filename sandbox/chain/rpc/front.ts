@@ -81,7 +81,7 @@ export class RpcFront {
 
   /** Takes a WebSocket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#sockets.handleUpgrade(request, socket, head, (client) => this.#connect(client));
+    this.#sockets.handleUpgrade(request, socket, head, (client) => this.#connect(client, socket));
   }
 
   /** Ends all WebSockets and idle connections to the chain. */
@@ -143,7 +143,7 @@ export class RpcFront {
     await (body.length <= smallBody ? answer() : this.#bodies.runExclusive(answer, body.length));
   }
 
-  #connect(client: WebSocket): void {
+  #connect(client: WebSocket, socket: Duplex): void {
     // The notifications that no client reads are bounded together, too.
     const mostBacklog = () => Math.min(largestBacklog, mostHeld / this.#sockets.clients.size);
     const subscriptions = new Subscriptions(this.#urlNow().replace(/^http/, "ws"), client, mostBacklog);
@@ -153,6 +153,14 @@ export class RpcFront {
     // Aborts with a restore that comes while messages are unread: they were sent before it.
     let unreadIn: AbortSignal | null = null;
     let isPinged = false;
+    // Aborts with a restore that comes after the first bytes of a message: its last fragment may come much later.
+    let begunIn: AbortSignal | null = null;
+    socket.prependListener("data", () => {
+      begunIn ??= this.#gate.undone;
+    });
+    client.on("ping", () => {
+      begunIn = null;
+    });
     // Nothing more is read of a client that has much unanswered, or that does not read its answers.
     const regulate = () => {
       const isBusy =
@@ -173,6 +181,7 @@ export class RpcFront {
     client.on("pong", () => {
       isPinged = false;
       unreadIn = null;
+      begunIn = null;
       regulate();
     });
     client.pause();
@@ -182,13 +191,15 @@ export class RpcFront {
     client.on("error", () => {});
     client.on("message", (data) => {
       const body = bytesOf(data);
+      const undone = unreadIn ?? begunIn ?? this.#gate.undone;
+      begunIn = null;
       underWay += 1;
       bytes += body.length;
       regulate();
       void this.#answerMessage(body, client, {
         subscriptions,
         gone: gone.signal,
-        undone: unreadIn ?? this.#gate.undone,
+        undone,
         held: this.#answers.begin(),
       })
         .catch(() => client.terminate())

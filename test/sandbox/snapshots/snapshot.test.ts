@@ -6,6 +6,7 @@ import { createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocket as FragmentingSocket } from "ws";
 import { z } from "zod";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
@@ -471,6 +472,35 @@ test.each([
     expect(await sandbox.fingerprint()).toEqual(before);
   },
 );
+
+test("a message of a WebSocket whose last fragment arrives after a reset is refused, and the next one is not", async () => {
+  const { rpc } = sandbox.description.urls;
+  const start = await sandbox.snapshot();
+  const socket = new FragmentingSocket(rpc.replace("http", "ws"));
+  await once(socket, "open");
+  const answerOf = async (send: () => void) => {
+    const message = once(socket, "message");
+    send();
+    const [data]: unknown[] = await message;
+    return JSON.parse(String(data));
+  };
+  const mine = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "evm_mine", params: [] });
+  expect(await answerOf(() => socket.send(mine))).toMatchObject({ result: "0x0" });
+  socket.ping();
+  await once(socket, "pong");
+  socket.send(mine.slice(0, -1), { fin: false });
+  // The fragment has been read when another connection is answered.
+  await fetch(`${rpc}/`).then(async (read) => await read.text());
+  await start.reset();
+  const before = await sandbox.fingerprint();
+  expect(await answerOf(() => socket.send(mine.slice(-1)))).toMatchObject({ error: { code: -32_603 } });
+  expect(await sandbox.fingerprint()).toEqual(before);
+  socket.ping();
+  await once(socket, "pong");
+  await start.reset();
+  expect(await answerOf(() => socket.send(mine))).toMatchObject({ result: "0x0" });
+  socket.close();
+});
 
 async function ask(url: string, calls: readonly object[]): Promise<object[]> {
   const headers = { "Content-Type": "application/json" };
