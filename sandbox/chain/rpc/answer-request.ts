@@ -135,7 +135,7 @@ export class RequestAnswerer {
 
   /** Answers calls that can go in one message, or one call of any other kind. @throws AnswerLimitError */
   async #pass(group: readonly PlannedCall[], until: number, caller: RpcCaller): Promise<RpcResponse> {
-    const { subscriptions, gone, undone } = caller;
+    const { gone, undone } = caller;
     const [first] = group;
     if (first === undefined) return Buffer.alloc(0);
     const { id, method, plan } = first;
@@ -188,14 +188,25 @@ export class RequestAnswerer {
       case "mine":
         return await change(async () => await this.#mine(first, plan));
       case "subscribe":
-        if (subscriptions === null)
-          return writeError(id, {
-            code: rpcErrorCodes.methodNotSupported,
-            message: `${method} needs a WebSocket. Connect over ws://.`,
-          });
-        if (method === "eth_subscribe" && !subscriptions.hasRoom) return writeError(id, subscriptionLimit);
-        return await runShared(async () => await subscribe(subscriptions, id, method, plan.params));
+        return await this.#subscribe(first, plan.params, caller);
     }
+  }
+
+  async #subscribe(
+    { id, method }: PlannedCall,
+    params: readonly unknown[],
+    { subscriptions }: RpcCaller,
+  ): Promise<RpcResponse> {
+    if (subscriptions === null)
+      return writeError(id, {
+        code: rpcErrorCodes.methodNotSupported,
+        message: `${method} needs a WebSocket. Connect over ws://.`,
+      });
+    if (method === "eth_subscribe" && !subscriptions.hasRoom) return writeError(id, subscriptionLimit);
+    return await this.#gate.runShared(
+      nameCall(method),
+      async () => await subscribe(subscriptions, id, method, params),
+    );
   }
 
   /** Asks Anvil a question whose answer may be large, when it has few of these. */

@@ -153,14 +153,7 @@ export class RpcFront {
     // Aborts with a restore that comes while messages are unread: they were sent before it.
     let unreadIn: AbortSignal | null = null;
     let isPinged = false;
-    // Aborts with a restore that comes after the first bytes of a message: its last fragment may come much later.
-    let begunIn: AbortSignal | null = null;
-    socket.prependListener("data", () => {
-      begunIn ??= this.#gate.undone;
-    });
-    client.on("ping", () => {
-      begunIn = null;
-    });
+    const takeBeginning = watchBeginnings(client, socket, this.#gate);
     // Nothing more is read of a client that has much unanswered, or that does not read its answers.
     const regulate = () => {
       const isBusy =
@@ -181,7 +174,6 @@ export class RpcFront {
     client.on("pong", () => {
       isPinged = false;
       unreadIn = null;
-      begunIn = null;
       regulate();
     });
     client.pause();
@@ -191,15 +183,14 @@ export class RpcFront {
     client.on("error", () => {});
     client.on("message", (data) => {
       const body = bytesOf(data);
-      const undone = unreadIn ?? begunIn ?? this.#gate.undone;
-      begunIn = null;
+      const begunIn = takeBeginning();
       underWay += 1;
       bytes += body.length;
       regulate();
       void this.#answerMessage(body, client, {
         subscriptions,
         gone: gone.signal,
-        undone,
+        undone: unreadIn ?? begunIn,
         held: this.#answers.begin(),
       })
         .catch(() => client.terminate())
@@ -223,6 +214,26 @@ export class RpcFront {
       caller.held.release();
     }
   }
+}
+
+/**
+ * Watches when the messages of a client begin: the last fragment of one may come much later.
+ *
+ * @returns a function to call with each message, which returns the signal that aborts with the first restore since its first bytes.
+ */
+function watchBeginnings(client: WebSocket, socket: Duplex, gate: Gate): () => AbortSignal {
+  let begunIn: AbortSignal | null = null;
+  const take = () => {
+    const taken = begunIn ?? gate.undone;
+    begunIn = null;
+    return taken;
+  };
+  socket.prependListener("data", () => {
+    begunIn ??= gate.undone;
+  });
+  client.on("ping", take);
+  client.on("pong", take);
+  return take;
 }
 
 /** Takes the parts of an answer, or null for no answer. */
