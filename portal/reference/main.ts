@@ -6,10 +6,11 @@ const names = {
   ".examples-select-element": "Example",
   "select.content-type": "Media type",
   "textarea.body-param__text": "Request body",
+  ".close-modal": "Close",
 } as const;
 
 /** The levels of headings: those of Swagger UI skip one below the title. */
-const levels = { "h3, .models > h4": "2", h4: "3", h5: "4" } as const;
+const levels = { "h3, .models > h4": "2", h4: "3", h5: "4", h6: "4" } as const;
 
 /** Gives screen readers and the keyboard what Swagger UI leaves out, now and whenever it draws something new. */
 function nameControls(place: Element): void {
@@ -17,6 +18,9 @@ function nameControls(place: Element): void {
     for (const [selector, name] of Object.entries(names))
       for (const control of place.querySelectorAll(`${selector}:not([aria-label])`))
         control.setAttribute("aria-label", name);
+    // A person who speaks to the page says the text that is on a button.
+    for (const button of place.querySelectorAll(".auth-btn-wrapper button[aria-label]"))
+      button.removeAttribute("aria-label");
     for (const [selector, level] of Object.entries(levels))
       for (const heading of place.querySelectorAll(`:is(${selector}):not([aria-level])`))
         heading.setAttribute("aria-level", level);

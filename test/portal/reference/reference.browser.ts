@@ -29,7 +29,9 @@ test(
     await page.getByRole("button", { name: "Authorize", exact: true }).click();
     const form = page.locator(".auth-container", { hasText: "credential (http" });
     await form.getByRole("textbox").fill(kit.credential);
-    await form.getByRole("button", { name: "Apply" }).click();
+    expect(await accessibilityFaults(page, { within: ".dialog-ux" })).toEqual([]);
+    await form.getByRole("button", { name: "Authorize" }).click();
+    expect(await accessibilityFaults(page, { within: ".dialog-ux" })).toEqual([]);
     await page.getByRole("button", { name: "Close" }).first().click();
     const block = page.locator('[id$="-createMerchant"]');
     await block.locator(".opblock-summary-control").click();
