@@ -11,6 +11,7 @@ import type { Operation } from "../http/operation.ts";
 import { requestNames } from "../http/request/request-id.ts";
 import { escapeMarkup } from "../lib/escape-controls.ts";
 import { once } from "../lib/once.ts";
+import { tagOf } from "../openapi/describe-api.ts";
 import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
 import { referencePath } from "../pages/api-pages.ts";
 import { withEtag } from "../pages/assets.ts";
@@ -170,7 +171,12 @@ function renderPages(
     const document = documents.find((one) => one.path === path);
     return document === undefined ? {} : { html: once(() => site.page(document)) };
   };
-  const searchIndex = () => JSON.stringify([...site.searchSections(), ...errorCodes.map(searchedError)]);
+  const searchIndex = () =>
+    JSON.stringify([
+      ...site.searchSections(),
+      ...errorCodes.map(searchedError),
+      ...operations.map(searchedOperation),
+    ]);
   const text = "text/plain; charset=utf-8";
   const pages: ServedDocument[] = [
     ...documentationResources.map(({ path, contentType }) => ({
@@ -234,6 +240,12 @@ function searchedError(code: ErrorCode) {
   const { sections } = renderMarkdown(`# ${code}\n\n${title}.\n\n${what}\n\n${remedy}\n`, () => null);
   const text = sections.map((section) => section.text).join("\n");
   return { document: "Error codes", url: `/errors/${code}`, heading: code, text };
+}
+
+/** An operation as the search index lists it: it leads to the reference. */
+function searchedOperation({ id, method, path, summary, description }: Operation) {
+  const text = `${method.toUpperCase()} ${path}\n${summary}. ${description}`;
+  return { document: "API operations", url: `/reference/#/${tagOf(path)}/${id}`, heading: id, text };
 }
 
 function describeRetry(retryable: boolean | null): string {

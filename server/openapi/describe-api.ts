@@ -218,7 +218,8 @@ function securityOf({ authorization }: Operation): { [scheme: string]: string[] 
   }
 }
 
-function tagOf(path: string): keyof typeof tags {
+/** The group of an operation, which is also in its address in the reference. */
+export function tagOf(path: string): keyof typeof tags {
   if (path.startsWith("/wallet")) return "Wallet";
   if (path.includes("/notification")) return "Notifications";
   if (path.includes("/purchases")) return "Purchases";

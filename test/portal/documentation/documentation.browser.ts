@@ -50,6 +50,15 @@ test("the first result for an error code is the page of the code", async () => {
   }
 });
 
+test("the first result for an operation opens it in the reference", { timeout: 60_000 }, async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/`);
+  await page.getByRole("searchbox").fill("createPurchase");
+  await page.locator("#found li:first-child a").click();
+  await page.locator('.opblock.is-open[id$="-createPurchase"]').waitFor();
+  expect(page.url()).toMatch(/\/reference\/#\/Purchases\/createPurchase$/);
+});
+
 test("the search ends where the text of a page does", async () => {
   const page = await browser.open({ viewport: { width: 1280, height: 800 } });
   await page.goto(`${docs}/docs/pages.md`);
