@@ -69,3 +69,14 @@ test("each payment of a batch that pays one purchase twice is recorded", async (
   const { applied } = JSON.parse(reconciled.text) as Schema<"Reconciliation">;
   expect(applied.map(({ amount }) => amount)).toEqual(["3000", "4000"]);
 });
+
+test("a reconciliation takes a batch that a reorg removed back from every purchase that it had paid", async () => {
+  await kit.post(kit.path(`/purchases/${registered.id}/registration`), { transaction_hash: registration });
+  const { applied } = await kit.reconcile(paid);
+  await kit.reorg(1);
+  const taken = await kit.reconcile(registered);
+  expect(taken).toMatchObject({ applied: [], affected_purchases: [registered.id, paid.id] });
+  expect(taken.reverted.toSorted((left, right) => left.log_index - right.log_index)).toEqual(applied);
+  const { figures, receipts } = await kit.readPurchase(paid);
+  expect({ reconciled: figures.reconciled, receipts }).toEqual({ reconciled: "0", receipts: [] });
+});
