@@ -511,6 +511,11 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
   expect(await transactions()).toHaveLength(2);
 
   await fund(0n);
+  // The allowance can be given again, but not the cap.
+  expect(problem(await kit.requestRefund(third))).toMatchObject({
+    retryable: false,
+    funding: { missing: ["remaining", "allowance"] },
+  });
   expect(problem(await kit.requestRefund(rest))).toMatchObject({
     detail: "The award is 5000000; the merchant's allowance to the funding source is 0.",
     funding: { award: "5000000", remaining: "5000000", missing: ["allowance"] },
