@@ -132,6 +132,12 @@ test("every guarded operation refuses a credential of another program", async ()
     expect(problem(await ask(operation, `Bearer ${credential}`)).code, operation.id).toBe("program_mismatch");
 });
 
+test("the scope is checked before the program", async () => {
+  const { credential } = await kit.issue(kit.otherAccountKey, ["records:read"]);
+  const answer = await kit.post(kit.path("/merchants"), {}, { Authorization: `Bearer ${credential}` });
+  expect(problem(answer).code).toBe("scope_missing");
+});
+
 test("every guarded operation refuses an account's key as a credential, and access refuses a credential", async () => {
   const { credential } = await kit.renew();
   for (const operation of guarded)
@@ -171,4 +177,11 @@ test("a header that is sent twice is malformed", async () => {
 test("authorization is checked before the body", async () => {
   const answer = await kit.raw(kit.path("/purchases"), { method: "POST", body: "{" });
   expect(problem(answer).code).toBe("credential_missing");
+});
+
+test("the Idempotency-Key is checked before the body", async () => {
+  const { credential } = await kit.renew();
+  const headers = { Authorization: `Bearer ${credential}` };
+  const answer = await kit.raw(kit.path("/purchases"), { method: "POST", headers, body: "{" });
+  expect(problem(answer).code).toBe("idempotency_key_missing");
 });
