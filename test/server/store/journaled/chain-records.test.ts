@@ -76,9 +76,9 @@ test("a commit is refused if the chain does not answer, because it may depend on
   await store.close();
 });
 
-test("a restore undoes records and chain atomically, and no move of the clock", async () => {
+test("a restore undoes records and chain atomically, with what waited for a block then, and no move of the clock", async () => {
   const { folder, store, chain } = await openFollowing();
-  chain.waiting.push(block(1));
+  chain.waiting.push(block(1), { kind: "sent", transaction: "0x01" });
   await put(store, "0x01");
   const image = await store.export();
   const moved: ChainChange = { kind: "clock", offset: 60 };
@@ -94,6 +94,15 @@ test("a restore undoes records and chain atomically, and no move of the clock", 
   await put(store, "0x03");
   await store.close();
   expect((await readDirectory(folder)).chain).toEqual([...expected, block(2)]);
+});
+
+test("a reorg keeps the record of a transaction that waits for a block", async () => {
+  const { store, chain } = await openFollowing();
+  const sent: ChainChange = { kind: "sent", transaction: "0x01" };
+  chain.waiting.push(block(1), block(2), sent, { kind: "rewind", number: 1, hash: block(1).hash });
+  await store.recordChain();
+  expect(store.chain).toEqual([block(1), sent]);
+  await store.close();
 });
 
 test("a missing or duplicate chain record is refused with file, line and byte", async () => {
