@@ -223,6 +223,7 @@ describe("foreign use of the signer", () => {
     const taken = await kit.relayer.submit(await kit.offer("taken"));
     expect(taken).toMatchObject({ status: "needs_attention", status_reason: "nonce_taken", nonce: 0 });
     expect(taken.hashes).toHaveLength(1);
+    expect(taken.reserved_wei).toBe(offerReservation.toString());
     expect(await kit.relayer.advance(taken.operation_id)).toEqual(taken);
     expect(await kit.relayer.resume(taken.operation_id)).toEqual(taken);
     await (await kit.restart()).recover();
