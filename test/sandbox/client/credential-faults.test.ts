@@ -37,10 +37,16 @@ describe("a fault of the API that names issueAccess", () => {
 
 describe("a fault of the API that names no operation", () => {
   test("acts on the first write that takes a key, not on the client's request for a credential", async () => {
-    const activate = await activation();
+    await start.restore();
+    const { purchase } = await sandbox.given.purchase({ state: "created" });
+    const { program, id, commitment } = purchase;
     await sandbox.faults.set("answer-lost");
-    expect(await activate()).toMatchObject({ status: "active" });
-    expect(sandbox.faults.list()).toMatchObject([{ hits: 1, remaining: 0 }]);
+    const activated = sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+      params: { path: { program, id }, header: { "Idempotency-Key": "activate-1" } },
+      body: { commitment_hash: commitment.hash },
+    });
+    await expect(activated).rejects.toThrow("fetch failed");
+    expect(await sandbox.store.get("purchases", id)).toMatchObject({ value: { status: "active" } });
   });
 });
 
