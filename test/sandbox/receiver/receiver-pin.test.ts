@@ -78,6 +78,21 @@ test("a receiver is pinned once, and a refused one changes nothing", async () =>
   expect(sandbox.receiver.url).toBe(url);
 });
 
+test("resend sends a delivery of the test receiver there again, also while another receiver is pinned", async () => {
+  const sandbox = await freshSandbox();
+  const { url, deliveries } = await startReceiver();
+  await sandbox.receiver.pin(url);
+  const headers = { "webhook-id": "evt_1", "webhook-timestamp": "1", "webhook-signature": "v1a,AA==" };
+  const own = `${sandbox.description.urls.api}/v1/routing/notification-receiver`;
+  await fetch(own, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: "{}",
+  });
+  const { status } = await sandbox.receiver.resend(await sandbox.receiver.next());
+  expect([status, deliveries]).toEqual([403, []]);
+});
+
 test("resend sends an event to the pinned receiver again, and does not count as an attempt", async () => {
   await using receiver = await openReceiver();
   await using sandbox = await createSandbox({ receiverUrl: receiver.url });
