@@ -53,6 +53,24 @@ describe("the request log", () => {
     expect(calls).toContainEqual(expect.stringMatching(/^eth_call \w+\(.*\) of the registrar contract$/));
   });
 
+  test("has the records of a list in the path and the body only", async () => {
+    await sandbox.given.purchase({ state: "active" });
+    const params = { path: { program: "prg_demo" } };
+    const { data } = await sandbox.client.GET("/v1/routing/programs/{program}/transactions", { params });
+    expect(data?.data).toMatchObject([{ kind: "offer" }]);
+    expect((await read("?operation=listTransactions")).data).toMatchObject([{ objects: [] }]);
+  });
+
+  test("has the records in the body of a refused request", async () => {
+    const { merchant } = await sandbox.given.merchant({ state: "enrolled" });
+    await sandbox.client.POST("/v1/routing/programs/{program}/purchases", {
+      params: { path: { program: "prg_demo" }, header: { "Idempotency-Key": "purchase-1" } },
+      body: { merchant_id: merchant.id, buyer: merchant.wallet, amount: "1", terms: {} },
+    });
+    const { data } = await read("?operation=createPurchase");
+    expect(data).toMatchObject([{ status: 422, objects: [merchant.id] }]);
+  });
+
   test("says which client has sent a request", async () => {
     const { merchant } = await sandbox.given.merchant({ state: "pending" });
     await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path: { program: "prg_demo" } } });
@@ -187,6 +205,8 @@ describe("the request log", () => {
       data: [],
       in_progress: [{ method: "POST", path: "/v1/routing/access" }],
     });
+    const metrics = await fetch(`${urls.control}/metrics`);
+    expect(await metrics.text()).toContain("\nrouting_sandbox_requests_in_progress 1\n");
     sent.end("{}");
     const [response] = await once(sent, "response");
     await once(response.resume(), "end");
