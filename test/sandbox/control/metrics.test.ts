@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { RequestViews } from "../../../sandbox/explorer/views.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 
 /** The samples of GET /metrics, by their names with labels. */
@@ -36,9 +37,10 @@ test("GET /metrics counts requests, relay operations and deliveries, and a resto
   expect(added('routing_sandbox_requests_total{operation="createPurchase",status="201"}')).toBe(1);
   expect(added('routing_sandbox_requests_total{operation="readPurchase",status="404"}')).toBe(1);
   expect(added('routing_sandbox_request_duration_seconds_count{operation="createPurchase"}')).toBe(1);
-  expect(added('routing_sandbox_request_duration_seconds_sum{operation="createPurchase"}')).toBeGreaterThan(
-    0,
-  );
+  const logged = await fetch(`${control}/requests?operation=createPurchase`);
+  const { data } = (await logged.json()) as RequestViews;
+  const seconds = added('routing_sandbox_request_duration_seconds_sum{operation="createPurchase"}');
+  expect(seconds * 1_000).toBeCloseTo(data[0]?.duration_ms ?? 0, 0);
   for (const kind of ["offer", "collect_refund"])
     for (const status of ["accepted", "signed", "broadcast", "confirmed"])
       expect(added(`routing_sandbox_relay_operations_total{kind="${kind}",status="${status}"}`), status).toBe(
