@@ -26,6 +26,7 @@ beforeEach(async () => {
 });
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const other = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 /** Creates a merchant's purchase with these headers, and returns the request id and the event of the purchase. */
 async function createPurchase(headers: { [name: string]: string }) {
@@ -55,15 +56,22 @@ test("the trace of the request that caused an event is in its log line and in th
   expect(await arrivedOf(event)).toMatchObject({ traceparent, tracestate: "shop=1" });
 });
 
-test("a delivery has the trace of its own request if the request that caused the event had none", async () => {
-  const { event } = await createPurchase({});
+test.each([
+  ["the trace of its own request if the request that caused the event had none", {}, traceparent],
+  [
+    "the trace of the request that caused the event, even if its own request has another one",
+    { traceparent: other },
+    other,
+  ],
+])("a delivery has %s", async (_, headers, expected) => {
+  const { event } = await createPurchase(headers);
   const delivered = await sandbox.client.POST("/v1/routing/programs/{program}/notifications", {
     params: { path: { program: "prg_demo" }, header: { "Idempotency-Key": "notification-1" } },
     body: { event_id: event },
     headers: { traceparent },
   });
   unwrap(delivered);
-  expect((await arrivedOf(event))?.["traceparent"]).toBe(traceparent);
+  expect((await arrivedOf(event))?.["traceparent"]).toBe(expected);
 });
 
 test.each([
