@@ -64,9 +64,9 @@ test("a scenario can state only what answers must say", async () => {
   await createMerchant(sandbox, "stated");
   const { end: _, ...recorded } = await sandbox.stopRecording();
   const [access, created] = recorded.steps;
-  if (access === undefined || created === undefined || !("answer" in created))
+  if (access === undefined || !("answer" in access) || created === undefined || !("answer" in created))
     throw new Error("Two requests.");
-  const { answer: __, ...request } = created;
+  const [{ answer: __, ...issue }, { answer: ___, ...request }] = [access, created];
   const stating = (expect: object, more: object[] = []): Scenario =>
     scenarioSchema.parse({ ...recorded, steps: [access, { ...request, expect }, ...more] });
   const body = { status: "pending", funding: { collected: "0" } };
@@ -85,6 +85,14 @@ test("a scenario can state only what answers must say", async () => {
       },
     ],
     [stating({ status: [201], body: [] }), { step: 2, field: "answer.body" }],
+    // The credential has further scopes.
+    [
+      scenarioSchema.parse({
+        ...recorded,
+        steps: [{ ...issue, expect: { status: [201], body: { scopes: ["records:read"] } } }],
+      }),
+      { step: 1, field: "answer.body.scopes" },
+    ],
     [
       stating({ status: [201] }, [{ ...request, expect: { status: [201], same_as: 1 } }]),
       { step: 3, field: "answer.body" },
