@@ -122,10 +122,15 @@ test("the next lease of a sandbox has none of the snapshots of the former one, a
 
 test("a lease that is renewed continues, and GET / has the limits and metrics", async () => {
   await pool.free(2);
-  const { id, expires_at } = await lease({ seconds: 5 });
+  const { id, expires_at } = await lease({ seconds: 3 });
   const renewal = await ask("PUT", `/leases/${id}`, { seconds: 600 });
   const renewed: Leased = JSON.parse(await renewal.text());
   expect(Date.parse(renewed.expires_at)).toBeGreaterThan(Date.parse(expires_at) + 500_000);
+  // A lease of the same length that began later expires.
+  await lease({ seconds: 3 });
+  const status = async () => await (await ask("GET", "/")).json();
+  await expect.poll(status).toMatchObject({ metrics: { expired: 1 } });
+  await pool.free(1);
   expect(await (await ask("GET", "/")).json()).toMatchObject({
     size: 2,
     free: 1,
