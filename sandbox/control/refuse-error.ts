@@ -23,7 +23,7 @@ const conflicts: readonly string[] = ["needs_own_chain", "undone"] satisfies Con
 const temporary: readonly string[] = [snapshotTimeout, unhealthy];
 const closed: SandboxErrorCode = "closed";
 const rpcUnavailable: ErrorCode = "rpc_unavailable";
-/** What the routing API cannot do without, which the last repetition of a request lacked. */
+/** The codes of the last repetition of a request that say which part of the sandbox is out of reach. */
 const outages: readonly (string | undefined)[] = [
   rpcUnavailable,
   "storage_unavailable",

@@ -170,7 +170,7 @@ async function refund({ claim_id, claim_hash }: { claim_id: string; claim_hash: 
   await request("POST", of("/refunds"), { decision_id: id });
 }
 
-/** What was done for each event, or is being done: a second delivery is answered when that has ended. */
+/** The handling of each event, done or in progress: a second delivery is answered when it has ended. */
 const handled = new Map<string, Promise<void>>();
 
 function isSigned(headers: IncomingMessage["headers"], raw: Buffer): boolean {
