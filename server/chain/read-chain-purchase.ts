@@ -123,6 +123,9 @@ function findCollectedClaim(logs: readonly Log[]): Hex | null {
   return isHex(claim) ? claim : null;
 }
 
+const whoIsWrong =
+  "Either the node leaves something out, or the registrar contract logs something else than it holds: check-contract says which log.";
+
 /** Logs and state are read by different methods: a node that leaves out or invents a payment contradicts itself. */
 function assertAddUp(id: Hex, payments: readonly DecodedLog[], paid: bigint): void {
   let total = 0n;
@@ -130,11 +133,11 @@ function assertAddUp(id: Hex, payments: readonly DecodedLog[], paid: bigint): vo
     total += BigInt(String(fields["amount"]));
     if (fields["paidTotal"] !== total.toString())
       throw new ChainUnavailableError(
-        `A payment log of ${id} says that ${String(fields["paidTotal"])} is paid; the logs up to it add up to ${total}.`,
+        `A payment log of ${id} says that ${String(fields["paidTotal"])} is paid; the logs up to it add up to ${total}. ${whoIsWrong}`,
       );
   }
   if (total !== paid)
     throw new ChainUnavailableError(
-      `The node's payment logs of ${id} add up to ${total}, its figures say ${paid}.`,
+      `The payment logs of ${id} add up to ${total}, and ${paid} are paid. ${whoIsWrong}`,
     );
 }

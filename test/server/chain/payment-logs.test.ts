@@ -33,8 +33,11 @@ function told(log: RawLog | undefined, amounts: { amount: bigint; paidTotal: big
   return { ...log, data: `${slice(log.data, 0, 32)}${word(amounts.amount)}${word(amounts.paidTotal)}` };
 }
 
+const whoIsWrong =
+  "Either the node leaves something out, or the registrar contract logs something else than it holds: check-contract says which log.";
+
 const addUpTo = (total: bigint) =>
-  `The node's payment logs of ${fixture.purchase.commitment.hash} add up to ${total}, its figures say ${15n * usdc}.`;
+  `The payment logs of ${fixture.purchase.commitment.hash} add up to ${total}, and ${15n * usdc} are paid. ${whoIsWrong}`;
 
 const lies: [what: string, lie: (logs: RawLog[]) => RawLog[], detail: () => string][] = [
   [
@@ -51,13 +54,13 @@ const lies: [what: string, lie: (logs: RawLog[]) => RawLog[], detail: () => stri
       told(second, { amount: 3n * usdc, paidTotal: 15n * usdc }),
     ],
     () =>
-      `A payment log of ${fixture.purchase.commitment.hash} says that ${10n * usdc} is paid; the logs up to it add up to ${12n * usdc}.`,
+      `A payment log of ${fixture.purchase.commitment.hash} says that ${10n * usdc} is paid; the logs up to it add up to ${12n * usdc}. ${whoIsWrong}`,
   ],
   [
     "in another order",
     (logs) => logs.toReversed(),
     () =>
-      `A payment log of ${fixture.purchase.commitment.hash} says that ${15n * usdc} is paid; the logs up to it add up to ${5n * usdc}.`,
+      `A payment log of ${fixture.purchase.commitment.hash} says that ${15n * usdc} is paid; the logs up to it add up to ${5n * usdc}. ${whoIsWrong}`,
   ],
 ];
 
