@@ -103,7 +103,7 @@ function notFree(state: "leased" | "ending"): SandboxError {
   return new SandboxError(
     "not_leased",
     state === "leased"
-      ? 'Two tests use the sandbox of this worker at once, as with test.concurrent. Give each test its own sandbox: sandboxTest({ scope: "test" }).'
+      ? 'Two tests use the sandbox of this worker at once. With test.concurrent of vitest, give each test its own: sandboxTest({ scope: "test" }). In node:test the hooks run for subtests, too: write those as tests of a suite.'
       : "The end of the test before is not finished, so its sandbox is not free. Await everything that a test begins, and pass the fixture's end to afterEach.",
   );
 }
