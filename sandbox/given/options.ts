@@ -192,7 +192,7 @@ const purchaseOptions = options({
   /** The reviewer's award; by default the claimed amount, and 0 for `denied`. */
   award: award.optional(),
   /** The terms, any JSON object. */
-  terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.", {
+  terms: checked(jsonObjectSchema, "are not a JSON object", "Pass a plain object of JSON values.", {
     type: "object",
     additionalProperties: {},
   }).optional(),

@@ -6,6 +6,7 @@ import type { ExplorableSandbox } from "../../testkit/explore/explorable-sandbox
 import { sandboxFixture } from "../../testkit/fixture.ts";
 import { type Lease, openPool } from "../../testkit/pool/pool.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
+import { openReceiver } from "../kit/external-receiver.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const pool = openPool({ seed: "not-awaited" }, "worker");
@@ -91,6 +92,28 @@ test("a call that anything waits for is not reported, in whichever way, and whet
   await left.at(-1);
   expect(await endOf(lease)).toBeUndefined();
   await settled;
+});
+
+test("the requests that a call makes are not reported besides it", async () => {
+  await using receiver = await openReceiver();
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  receiver.answer = async (_request, response) => {
+    arrive();
+    await released;
+    response.end();
+  };
+  const { sandbox, findForgotten, end } = await pool.lease();
+  await sandbox.given.merchant({ state: "pending" });
+  await sandbox.receiver.pin(receiver.url);
+  void sandbox.deliverAll();
+  await arrived;
+  const forgotten = await findForgotten();
+  release();
+  await end();
+  expect(forgotten?.message).toBe(
+    "The test ended without awaiting deliverAll(). Await every call of the sandbox.",
+  );
 });
 
 test("a given state that has not finished is reported, even if a function waits for it", async () => {

@@ -34,7 +34,8 @@ export function leasedSandbox(
     wallets,
     clock,
     chain,
-    guard: (calls) => guardCalls(calls, "given", guard),
+    // The steps of a call, which a test reads about under the name of the call.
+    guard: (calls) => guardCalls(calls, "", guard),
     signal: guard.over,
   });
   const client = once(() => sandbox.clientUntil(guard.over));

@@ -5,28 +5,34 @@ import { escapeControls } from "../../../server/lib/escape-controls.ts";
 const longest = 200;
 
 /**
- * Returns a value of any type as an error message shows it: as JSON, with bigints as in code.
+ * Returns a value of any type as an error message shows it: as JSON, with what JSON has no form for as in code or by its name.
  *
- * @example showValue({ amount: 5n }) // {"amount":"5n"}
+ * @example showValue({ amount: 5n, note: undefined }) // {"amount":5n,"note":undefined}
  */
 export function showValue(value: unknown): string {
-  if (typeof value === "bigint") return `${value}n`;
-  // JSON has no NaN and no Infinity.
-  if (typeof value === "number") return String(value);
-  if (types.isPromise(value)) return "a promise";
   const text = toText(value);
   return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
 }
 
 function toText(value: unknown): string {
   try {
-    const shown = JSON.stringify(value, (_, entry: unknown) =>
-      typeof entry === "bigint" ? `${entry}n` : entry,
-    );
-    return shown ?? String(value);
+    const shown = JSON.stringify(value, (_, entry: unknown) => {
+      const name = nameOutsideJson(entry);
+      return name === null ? entry : `\0${name}\0`;
+    });
+    return shown?.replaceAll(/"\\u0000(.*?)\\u0000"/g, "$1") ?? String(value);
   } catch {
     return "an object without a JSON form";
   }
+}
+
+/** Returns what a value is called that JSON refuses, leaves out or shows as another one; null for any other. */
+function nameOutsideJson(value: unknown): string | null {
+  if (typeof value === "bigint") return `${value}n`;
+  if (value === undefined || (typeof value === "number" && !Number.isFinite(value))) return String(value);
+  if (types.isPromise(value)) return "a promise";
+  if (types.isMap(value)) return "a Map";
+  return types.isSet(value) ? "a Set" : null;
 }
 
 /** The longest text of the fields of a tuple, in characters. */

@@ -235,6 +235,17 @@ test("an amount as a bigint, which JSON cannot carry, is refused as any other wr
   );
 });
 
+test.each<[terms: object, shown: string]>([
+  [{ a: undefined }, '{"a":undefined}'],
+  [new Map([["a", 1]]), "a Map"],
+])("terms that JSON cannot carry are shown as they were passed: %o", async (terms, shown) => {
+  const call: (options: never) => Promise<unknown> = (wrong) => sandbox.given.purchase(wrong);
+  const wrong: object = { state: "paid", terms };
+  await expect(call(wrong as Parameters<typeof call>[0])).rejects.toThrow(
+    `terms ${shown} are not a JSON object. Pass a plain object of JSON values.`,
+  );
+});
+
 test("a merchant of another program is refused, and gives the program when none is named", async () => {
   const detail = `merchant "${otherMerchant}" is of the program prg_other, not prg_demo. Pass a merchant of that program, or leave out program.`;
   const options: Parameters<Given["purchase"]>[0] = { state: "active", merchant: otherMerchant };

@@ -98,7 +98,7 @@ describe("before anything starts, an artifact", () => {
     [
       "arguments that its constructor does not take",
       { constructorArguments: [1n] },
-      'The option contracts.registrar.constructorArguments is ["1n"]. Pass the arguments of the constructor of PurchaseRegistrar: ().',
+      "The option contracts.registrar.constructorArguments is [1n]. Pass the arguments of the constructor of PurchaseRegistrar: ().",
     ],
     [
       "arguments of initialize that it does not have",
