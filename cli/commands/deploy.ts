@@ -26,7 +26,10 @@ export function deployCommand(terminal: Terminal): Command {
     .addOption(
       new Option("--token <address>", "use this test USDC instead of deploying TestUSDC").argParser(
         (text: string) => {
-          if (!isAddress(text)) throw new InvalidArgumentError("It must be an address.");
+          if (!isAddress(text))
+            throw new InvalidArgumentError(
+              "It must be an address, all lower case or with the right EIP-55 checksum.",
+            );
           return text;
         },
       ),

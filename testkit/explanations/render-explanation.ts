@@ -163,8 +163,9 @@ function renderField(
   return `${label}  ${asText(actual)}, expected ${asText(expected)}`;
 }
 
-function renderWord(
-  { offset, field, expected, actual, differing }: NonNullable<Explanation["call"]>["words"][number],
+/** Shows both sides of a part of calldata or of a member, with the bytes in which they differ marked. */
+export function renderWord(
+  { offset, field, expected, actual, differing }: ExplainedCall["words"][number],
   paint: Paint,
 ): string[] {
   const mark = (bytes: string) =>

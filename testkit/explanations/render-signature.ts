@@ -1,10 +1,11 @@
-import { hexToString } from "viem";
+import { hexToString, isHex } from "viem";
+import { differingBytes } from "../../sandbox/explain/cause/differing-bytes.ts";
 import type {
   DecisionExplanation,
   TypedDataExplanation,
 } from "../../sandbox/explain/signatures/signature-explanation.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
-import { asText, type Paint, paintIn, section } from "./render-explanation.ts";
+import { asText, type Paint, paintIn, renderWord, section } from "./render-explanation.ts";
 
 /**
  * An explanation of typed data and its signature, for a terminal.
@@ -80,13 +81,25 @@ function renderSignature({ signature, signer, expected_signer }: TypedDataExplan
 function renderMembers({ fields }: Explained, paint: Paint): string[] {
   const width = Math.max(0, ...fields.map(({ name }) => name.length));
   const show = (value: unknown) => escapeControls(asText(value));
-  return fields.map(({ name, expected, actual, equal }) => {
+  const lines = fields.map(({ name, expected, actual, equal }) => {
     const label = escapeControls(name).padEnd(width);
     if (equal) return `${label}  ${show(actual)}`;
     if (actual === null) return `${paint("red", label)}  absent, expected ${show(expected)}`;
     const wanted = expected === null ? "no such member" : show(expected);
     return `${paint("red", label)}  ${show(actual)}, expected ${wanted}`;
   });
+  return [...lines, ...fields.flatMap((field) => renderNear(field, paint))];
+}
+
+/** Marks the wrong bytes of a member that has most bytes of the expected one. */
+function renderNear({ name, ...sides }: Explained["fields"][number], paint: Paint): string[] {
+  const [expected, actual] = [sides.expected, sides.actual].map((side) =>
+    typeof side === "string" && isHex(side) ? side.slice(2).toLowerCase() : "",
+  ) as [string, string];
+  const differing = differingBytes(expected, actual);
+  return differing.length === 0 || differing.length * 4 >= expected.length
+    ? []
+    : renderWord({ offset: 0, field: escapeControls(name), expected, actual, differing }, paint);
 }
 
 function renderAnswer({ answer }: Explained): string[] {

@@ -12,6 +12,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { readCallTo } from "../address-book.ts";
 import { member } from "../cause/compare-calls.ts";
+import { differingBytes } from "../cause/differing-bytes.ts";
 import { allCalls, type TracedCall } from "../execution/call-trace.ts";
 import { type Candidate, candidateOf } from "./candidate.ts";
 
@@ -126,9 +127,7 @@ function nearest<T extends { key: string }>(
   hashOf: (object: T) => string,
   named: Json | undefined,
 ): string[] {
-  const [, ...bytes] = String(named).match(/../g) ?? [];
-  const differing = (object: T) =>
-    (hashOf(object).match(/../g) ?? []).slice(1).filter((byte, index) => byte !== bytes[index]).length;
+  const differing = (object: T) => differingBytes(hashOf(object), String(named)).length;
   const least = Math.min(hashBytes / 2 - 1, ...objects.map(differing));
   return objects.filter((object) => differing(object) === least).map(({ key }) => key);
 }

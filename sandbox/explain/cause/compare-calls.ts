@@ -7,6 +7,7 @@ import type { Json } from "../../../protocol/values/json.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
 import { contractAt, labelOf, readCallTo } from "../address-book.ts";
 import type { Explanation, MemberDifference } from "../explanation.ts";
+import { differingBytes } from "./differing-bytes.ts";
 
 /** The contract and the calldata of a call. */
 interface ComparedCall {
@@ -107,11 +108,7 @@ function compareWords(expected: Hex, actual: Hex): Word[] {
     const end = offset === 0 ? 4 : offset + 32;
     const left = bytesOf(expected, offset, end);
     const right = bytesOf(actual, offset, end);
-    const differing = Array.from(
-      { length: Math.max(left.length, right.length) / 2 },
-      (_, index) => index,
-    ).filter((index) => left.slice(index * 2, index * 2 + 2) !== right.slice(index * 2, index * 2 + 2));
-    words.push({ offset, expected: left, actual: right, differing });
+    words.push({ offset, expected: left, actual: right, differing: differingBytes(left, right) });
   }
   return words;
 }

@@ -3,6 +3,7 @@ import type { Json } from "../../../protocol/values/json.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
 import { contractAt } from "../address-book.ts";
 import { compareMember } from "../cause/compare-calls.ts";
+import { differingBytes } from "../cause/differing-bytes.ts";
 import type { MemberDifference } from "../explanation.ts";
 import type { TypeMembers } from "./find-wrong-member.ts";
 import type { SignatureMistake, SignatureMistakeName } from "./mistakes.ts";
@@ -21,15 +22,30 @@ export function compareTypedData(given: GivenTypedData, known: GivenTypedData): 
   ];
 }
 
-/** Returns how many of the fixed members of a message the given one has. */
-export function countEqual(
-  { primaryType, types, message }: GivenTypedData,
+/**
+ * Returns how many of the fixed members of a message the given one does not have. A member that has most of its bytes counts as the share of
+ * the others.
+ *
+ * @example countDiffering({ message: { commitment: withOneByteWrong } }, { commitment }) // 1 / 32
+ */
+export function countDiffering(
+  { message }: Pick<GivenTypedData, "message">,
   fixed: { [name: string]: Json },
 ): number {
-  const members = (types[primaryType] ?? []).filter(({ name }) => Object.hasOwn(fixed, name));
-  return compareMembers("message", message, fixed, members).filter(
-    ({ equal, expected }) => equal && expected !== null,
-  ).length;
+  const shares = Object.entries(fixed).map(([name, expected]) => {
+    const sides = [digitsOf(expected), digitsOf(message[name])] as const;
+    const length = Math.ceil(Math.max(...sides.map((digits) => digits.length)) / 2);
+    const [left, right] = sides.map((digits) => digits.padStart(length * 2, "0")) as [string, string];
+    const differing = differingBytes(left, right).length;
+    return differing * 2 < length ? differing / length : 1;
+  });
+  return shares.reduce((sum, share) => sum + share, 0);
+}
+
+/** Returns the hex digits of bytes, an address or an integer, and any other value as a text. */
+function digitsOf(value: Json | undefined): string {
+  const text = String(value).toLowerCase();
+  return /^[0-9]+$/.test(text) ? BigInt(text).toString(16) : text.replace(/^0x/, "");
 }
 
 /** Compares an object with the known one, member by member; values of one type with several spellings are compared in one of them. */

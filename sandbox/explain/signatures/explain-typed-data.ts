@@ -5,7 +5,7 @@ import { showValue } from "../../lib/errors/show-value.ts";
 import { explainCall, type UnsentCall } from "../explain-call.ts";
 import type { ExplainOptions, ExplainSources } from "../explain-transaction.ts";
 import type { CallExplanation } from "../explanation.ts";
-import { compareTypedData, countEqual, mistakesOfData } from "./compare-typed-data.ts";
+import { compareTypedData, countDiffering, mistakesOfData } from "./compare-typed-data.ts";
 import { findSigned, type Signed } from "./find-signed.ts";
 import { type KnownMessage, knownTypes, type PossibleMessage, possibleMessages } from "./known-messages.ts";
 import type { SignatureMistake } from "./mistakes.ts";
@@ -90,11 +90,11 @@ async function findKnown(
     return await named.complete(given.message);
   }
   let closest: PossibleMessage | null = null;
-  let most = 0;
+  let fewest = Number.POSITIVE_INFINITY;
   for (const one of possible) {
-    const equal = countEqual(given, one.fixed);
-    if (equal < most || equal * 2 < Object.keys(one.fixed).length) continue;
-    [closest, most] = [one, equal];
+    const differing = countDiffering(given, one.fixed);
+    if (differing > fewest || Math.floor(differing) * 2 > Object.keys(one.fixed).length) continue;
+    [closest, fewest] = [one, differing];
   }
   return closest && (await closest.complete(given.message));
 }

@@ -51,7 +51,11 @@ function findWrongValue(type: string, value: Json, path: string): string | null 
   const [, kind = "", digits = ""] = /^(address|bool|string|bytes|u?int)(\d*)$/.exec(type) ?? [];
   switch (kind) {
     case "address":
-      return typeof value === "string" && isAddress(value) ? null : mustBe("an address", value, path);
+      if (typeof value !== "string" || !isAddress(value, { strict: false }))
+        return mustBe("an address", value, path);
+      return isAddress(value)
+        ? null
+        : mustBe("all lower case or have the right EIP-55 checksum", value, path);
     case "bool":
       return typeof value === "boolean" ? null : mustBe("true or false (bool)", value, path);
     case "string":

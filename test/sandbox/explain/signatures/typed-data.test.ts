@@ -341,6 +341,52 @@ test("typed data is compared with the purchase that is named", async () => {
   });
 });
 
+/** Bytes in hex whose last one is another. */
+function withOneByteWrong(bytes: string): string {
+  return bytes.slice(0, -2).toLowerCase() + (bytes.endsWith("00") ? "01" : "00");
+}
+
+test("typed data with one wrong byte in any member is compared with the message that it is closest to", async () => {
+  const older = await sandbox.given.merchant({ state: "pending", wallet: "other_merchant" });
+  const { merchant, purchase } = await sandbox.given.purchase({ state: "active" });
+  const messages: [typedData: unknown, id: string][] = [
+    [claim, given.purchase.id],
+    ...[given.purchase, purchase].map(({ commitment, id }): [unknown, string] => [commitment.typed_data, id]),
+    ...[older.merchant, merchant].map((one): [unknown, string] => [
+      one.funding_authorization.typed_data,
+      one.id,
+    ]),
+    [await typedDataToSign(sandbox, purchase, "pay_with_permit"), purchase.id],
+  ];
+  for (const [typedData, subject] of messages) {
+    const { message } = typedData as TypedDataView;
+    for (const [name, value] of Object.entries(message)) {
+      // A claim that is not filed can have any reason.
+      if (!String(value).startsWith("0x") || name === "reasonHash") continue;
+      const changed = withMember(typedData as TypedDataView, { [name]: withOneByteWrong(String(value)) });
+      const explanation = await sandbox.explain({ typed_data: changed });
+      expect([explanation.subject, explanation.mistakes.map(({ field }) => field)]).toEqual([
+        subject,
+        [`message.${name}`],
+      ]);
+    }
+  }
+});
+
+test("the one byte that is wrong is marked on the terminal", async () => {
+  const commitment = withOneByteWrong(given.purchase.commitment.hash);
+  const file = await writeJson(folder, "one-byte.json", withMember(claim, { commitment }));
+  const { stdout } = await runExplain(folder, ["--typed-data", file]);
+  expect(stdout).toContain(
+    [
+      "  byte 31 (in message.commitment)",
+      `    expected ${given.purchase.commitment.hash.slice(2)}`,
+      `    actual   ${commitment.slice(2)}`,
+      `             ${" ".repeat(62)}^^`,
+    ].join("\n"),
+  );
+});
+
 test("a claim that the service would refuse now says with which answer", async () => {
   const { purchase } = await sandbox.given.purchase({ state: "paid" });
   const early = withMember(claim, { commitment: purchase.commitment.hash });
@@ -518,6 +564,7 @@ test("standard input is read for -, and a terminal shows cause, mistakes, hashes
 
 describe("bad input is refused in the words of the option:", () => {
   const remedy = "Pass the JSON of eth_signTypedData_v4: types, primaryType, domain and message.";
+  const wrongChecksum = "0x90F79bf6EB2d4f870365E785982E1f101E93b906";
   const ofSignature = "Pass the signature of a wallet: 65 bytes (r, s and v) in hex with 0x.";
   test.each<[what: string, input: () => unknown, flags: string[], message: string]>([
     ["no object", () => 5, [], `--typed-data is 5. ${remedy}`],
@@ -540,6 +587,12 @@ describe("bad input is refused in the words of the option:", () => {
       () => withMember(claim, { beneficiary: "0x12" }),
       [],
       `--typed-data is wrong: message.beneficiary must be an address, not "0x12". ${remedy}`,
+    ],
+    [
+      "an address with one wrong digit",
+      () => withMember(claim, { beneficiary: wrongChecksum }),
+      [],
+      `--typed-data is wrong: message.beneficiary must be all lower case or have the right EIP-55 checksum, not "${wrongChecksum}". ${remedy}`,
     ],
     [
       "an address with a semicolon",
