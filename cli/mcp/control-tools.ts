@@ -134,18 +134,20 @@ function requestOf(tool: string, operation: ControlOperation, given: Arguments) 
   const names = Object.keys(params);
   const missing = names.find((name) => !(name in given));
   if (missing !== undefined) throw new Error(`The argument ${missing} of ${tool} is missing. Pass it.`);
-  requireTypes(tool, { ...params, ...unite(shapesOf(query)) }, given);
+  const asked = unite(shapesOf(query));
+  requireTypes(tool, { ...params, ...asked }, given);
   const others = Object.entries(given).filter(([name]) => !names.includes(name));
   const filled = names.reduce(
     (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(given[name]))),
     path,
   );
-  const strings = Object.fromEntries(others.map(([name, value]) => [name, String(value)]));
-  const asked = query === undefined ? "" : `?${new URLSearchParams(strings)}`;
+  const strings = others.flatMap(([name, value]) => (name in asked ? [[name, String(value)] as const] : []));
   return {
     method: methods[operation.method],
-    path: filled + asked,
-    ...(bodyOf(operation) && { body: Object.fromEntries(others) }),
+    path: query === undefined ? filled : `${filled}?${new URLSearchParams(Object.fromEntries(strings))}`,
+    ...(bodyOf(operation) && {
+      body: Object.fromEntries(others.filter(([name]) => !(name in asked))),
+    }),
   };
 }
 

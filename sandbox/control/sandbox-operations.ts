@@ -3,7 +3,8 @@ import { validate } from "../../server/http/request/validate.ts";
 import { hashSchema, signatureSchema } from "../../server/http/schemas/primitives.ts";
 import type { ExplainDecision } from "../explain/decisions/explain-decision.ts";
 import { givenDecisionSchema } from "../explain/decisions/explain-decision.ts";
-import { callSchema, type UnsentCall } from "../explain/explain-call.ts";
+import { type ExplainCall, explainOptionsSchema } from "../explain/explain.ts";
+import { callSchema } from "../explain/explain-call.ts";
 import { callExplanationSchema, explanationSchema } from "../explain/explanation.ts";
 import type { ExplainTypedData } from "../explain/signatures/explain-typed-data.ts";
 import {
@@ -38,10 +39,6 @@ const statusSchema = z
     faults: z.array(faultSchema),
   })
   .meta({ id: "Status" });
-
-const explainQuery = z.strictObject({
-  for: z.string().optional().meta({ description: "The id of a merchant or a purchase." }),
-});
 
 const readStatus = defineControl({
   id: "readStatus",
@@ -97,7 +94,7 @@ const explain = defineControl({
   description: "`?for=` is the id of a merchant or purchase to compare the transaction with.",
   page: { target: "explain.md", words: "explain" },
   params: { hash: hashSchema },
-  query: explainQuery,
+  query: explainOptionsSchema,
   success: {
     status: 200,
     description: "The explanation.",
@@ -123,7 +120,7 @@ const unsentSchema = z.union(
   { error: 'must be {"call": …}, {"typed_data": …} or {"decision": …}' },
 );
 
-const { for: forId } = explainQuery.shape;
+const { for: forId } = explainOptionsSchema.shape;
 
 const explainUnsent = defineControl({
   id: "explainUnsent",
@@ -134,6 +131,7 @@ const explainUnsent = defineControl({
   description:
     "The body has one of `call`, `typed_data` and `decision`. Add the `signature` of `typed_data` or `decision` if there is one. Nothing is sent: a call is simulated on the newest block.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
+  query: explainOptionsSchema,
   describedBody: z.union([
     z.strictObject({
       call: callSchema,
@@ -165,13 +163,12 @@ const explainUnsent = defineControl({
   errors: ["validation_failed", "argument_invalid"],
   recorded: false,
   startsOver: true,
-  async handle({ sandbox, body }) {
-    const { for: id, ...about } = validate(unsentSchema, body, "");
-    if ("call" in about)
-      return await sandbox.explain({ call: z.custom<UnsentCall>().parse(about.call), for: id });
+  async handle({ sandbox, body, query }) {
+    const about = validate(unsentSchema, body, "");
+    if ("call" in about) return await sandbox.explain(z.custom<ExplainCall>().parse(about), query);
     return "decision" in about
-      ? await sandbox.explain({ ...z.custom<ExplainDecision>().parse(about), for: id })
-      : await sandbox.explain({ ...z.custom<ExplainTypedData>().parse(about), for: id });
+      ? await sandbox.explain(z.custom<ExplainDecision>().parse(about), query)
+      : await sandbox.explain(z.custom<ExplainTypedData>().parse(about), query);
   },
 });
 

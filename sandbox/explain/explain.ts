@@ -1,4 +1,5 @@
 import { type Hex, isHash } from "viem";
+import { z } from "zod";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { type ExplainDecision, explainDecision } from "./decisions/explain-decision.ts";
@@ -30,10 +31,11 @@ export function openExplain(sources: ExplainSources) {
   /**
    * Explains whether the API would accept the transaction of a call that was not sent. Simulates the call on the newest block.
    *
+   * @param options - as of a transaction; here and below, `for` can also be a member of the request.
    * @throws SandboxError argument_invalid when the call is malformed.
    * @example const { cause, not_checked } = await sandbox.explain({ call: { from: buyer, to: registrar, data } })
    */
-  async function explain(request: ExplainCall): Promise<CallExplanation>;
+  async function explain(request: ExplainCall, options?: ExplainOptions): Promise<CallExplanation>;
   /**
    * Explains typed data (EIP-712) and its signature before they are submitted: the hashes, the signer, each mistake by its name, and the answers
    * of the service and the contract now.
@@ -41,7 +43,7 @@ export function openExplain(sources: ExplainSources) {
    * @throws SandboxError argument_invalid when the typed data or the signature is malformed.
    * @example const { mistakes, signer } = await sandbox.explain({ typed_data, signature })
    */
-  async function explain(request: ExplainTypedData): Promise<TypedDataExplanation>;
+  async function explain(request: ExplainTypedData, options?: ExplainOptions): Promise<TypedDataExplanation>;
   /**
    * Explains a reviewer's decision and its signature (Ed25519) before they are recorded: the signed bytes, each mistake by its name, and the
    * answer of the service now.
@@ -49,18 +51,46 @@ export function openExplain(sources: ExplainSources) {
    * @throws SandboxError argument_invalid when the decision or the signature is malformed.
    * @example const { mistakes, decision_bytes } = await sandbox.explain({ decision, signature })
    */
-  async function explain(request: ExplainDecision): Promise<DecisionExplanation>;
-  async function explain(about: unknown, options: ExplainOptions = {}) {
+  async function explain(request: ExplainDecision, options?: ExplainOptions): Promise<DecisionExplanation>;
+  async function explain(about: unknown, given: unknown = {}) {
+    const options = readOptions(given);
     if (typeof about === "string" && isHash(about)) return await explainTransaction(about, options, sources);
-    if (isRequest(about, "call")) return await explainCall(about.call, { for: about.for }, sources);
-    if (isRequest(about, "typed_data")) return await explainTypedData(about, sources);
-    if (isRequest(about, "decision")) return await explainDecision(about, sources.services);
+    if (isRequest(about, "call")) return await explainCall(about.call, nameOne(about, options), sources);
+    if (isRequest(about, "typed_data"))
+      return await explainTypedData({ ...about, ...nameOne(about, options) }, sources);
+    if (isRequest(about, "decision"))
+      return await explainDecision({ ...about, ...nameOne(about, options) }, sources.services);
     throw new SandboxError(
       "argument_invalid",
       `${showValue(about)} is not a transaction hash. Pass 0x and 64 hex digits.`,
     );
   }
   return explain;
+}
+
+/** The options of an explanation, in code and in a query. */
+export const explainOptionsSchema = z.strictObject({
+  for: z.string().optional().meta({ description: "The id of a merchant or a purchase." }),
+});
+
+/** @throws SandboxError argument_invalid for other options. */
+function readOptions(given: unknown): ExplainOptions {
+  const { data } = explainOptionsSchema.safeParse(given);
+  if (data !== undefined) return data;
+  throw new SandboxError(
+    "argument_invalid",
+    `The options of explain are ${showValue(given)}. Pass { for: id }, the id of a merchant or purchase.`,
+  );
+}
+
+/** Returns the id that the request or the options name. @throws SandboxError argument_invalid for two. */
+function nameOne({ for: inRequest }: ExplainOptions, { for: inOptions }: ExplainOptions): ExplainOptions {
+  if (inRequest === undefined || inOptions === undefined || inRequest === inOptions)
+    return { for: inRequest ?? inOptions };
+  throw new SandboxError(
+    "argument_invalid",
+    `for names ${showValue(inRequest)} and ${showValue(inOptions)}. Pass one of them.`,
+  );
 }
 
 /**

@@ -4,7 +4,8 @@ import type { LeaseGuard } from "./lease-guard.ts";
 /**
  * Guards an object: once the lease is over, its methods are refused, and so is what they have not answered yet; what they begin before is noted.
  *
- * @param path - how a test writes the object, as in `chain.client`; empty for the sandbox itself.
+ * @param path - how a test writes the object, as in `chain.client`; empty for the sandbox itself, and for the steps of a call, which a test knows
+ * by the name of the call.
  * @param own - the functions that replace the object's, which note themselves which promises must be awaited.
  * @param isStepwise - whether all methods note for themselves, step by step; as a whole, some of them may wait without end.
  */

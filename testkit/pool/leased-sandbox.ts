@@ -34,7 +34,6 @@ export function leasedSandbox(
     wallets,
     clock,
     chain,
-    // The steps of a call, which a test reads about under the name of the call.
     guard: (calls) => guardCalls(calls, "", guard),
     signal: guard.over,
   });

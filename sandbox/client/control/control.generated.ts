@@ -1629,7 +1629,7 @@ export interface paths {
   };
   "/explain": {
     post: {
-      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "for"?: string }; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": ({
           call: {
             /** An address, checksummed by EIP-55 or all lower case. */

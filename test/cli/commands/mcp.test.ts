@@ -130,8 +130,10 @@ test("the arguments of a tool choose what it does", async () => {
   expect(await call("status")).toMatchObject({ chain: { block_number }, urls: sandbox.description.urls });
   expect(await call("time", { every: "transaction" })).toEqual({ every: "transaction" });
   const { token } = sandbox.description.contracts;
-  const unsent = await call("explain", { call: { from: sandbox.wallets.buyer.address, to: token } });
-  expect(unsent).toMatchObject({ accepted: false });
+  const { purchase } = await sandbox.given.purchase({ state: "created" });
+  const unsent = { call: { from: sandbox.wallets.stranger.address, to: token } };
+  expect(await call("explain", unsent)).toMatchObject({ subject: null });
+  expect(await call("explain", { ...unsent, for: purchase.id })).toMatchObject({ subject: purchase.id });
 });
 
 test.each<[tool: string, given: { [argument: string]: unknown }, sentence: string]>([

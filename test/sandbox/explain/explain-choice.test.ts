@@ -119,6 +119,58 @@ test.for([
   },
 );
 
+describe("the id to compare with can be in the request, in the options and in the query, of", () => {
+  /** Each kind of request about the second purchase, and what the first one is named for. */
+  const requests = {
+    call: () => ({ from: fixture.address("buyer"), ...fixture.pay(fixture.second) }),
+    typed_data: () => fixture.second.commitment.typed_data,
+    decision: () => ({
+      award: "0",
+      chain_id: fixture.sandbox.description.chain.chain_id,
+      claim_hash: fixture.second.commitment.hash,
+      claim_id: "clm_aaaaaaaaaaaaaaaaaaaa",
+      commitment_hash: fixture.second.commitment.hash,
+      decided_at: "2026-01-01T00:00:00Z",
+      outcome: "denied",
+      program: fixture.second.program,
+      purchase: fixture.second.id,
+      reviewer_key_id: fixture.sandbox.description.reviewer.key_id,
+    }),
+  };
+
+  test.each(["call", "typed_data", "decision"] as const)("%s", async (kind) => {
+    const { sandbox, purchase, second } = fixture;
+    const request: { [name: string]: unknown } = { [kind]: requests[kind]() };
+    const inCode: (...args: never[]) => Promise<unknown> = sandbox.explain;
+    const untyped = inCode as (request: unknown, options?: unknown) => Promise<unknown>;
+    const overHttp = async (body: object, query: string): Promise<unknown> => {
+      const response = await fetch(`${sandbox.description.urls.control}/explain${query}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      return await response.json();
+    };
+    const { id } = purchase;
+    expect(await untyped(request)).toMatchObject({ subject: second.id });
+    const named = await untyped({ ...request, for: id });
+    expect(named).toMatchObject({ subject: id });
+    expect(await untyped(request, { for: id })).toEqual(named);
+    expect(await overHttp(request, `?for=${id}`)).toEqual(named);
+    const detail = `for names "${second.id}" and "${id}". Pass one of them.`;
+    const both = { ...request, for: second.id };
+    await expect(untyped(both, { for: id })).rejects.toMatchObject({
+      code: "argument_invalid",
+      message: detail,
+    });
+    expect(await overHttp(both, `?for=${id}`)).toMatchObject({ code: "argument_invalid", detail });
+    await expect(untyped(request, id)).rejects.toMatchObject({
+      code: "argument_invalid",
+      message: `The options of explain are "${id}". Pass { for: id }, the id of a merchant or purchase.`,
+    });
+  });
+});
+
 test("a transaction that is older than its purchase or merchant is reported as such", async () => {
   const hash = await fixture.succeed("other_buyer", fixture.approve(usdc));
   const mined = await fixture.sandbox.clock.now();
