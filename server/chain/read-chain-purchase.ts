@@ -124,7 +124,7 @@ function findCollectedClaim(logs: readonly Log[]): Hex | null {
 }
 
 const whoIsWrong =
-  "Either the node leaves something out, or the registrar contract logs something else than it holds: check-contract says which log.";
+  "Either the node leaves something out, or what the registrar contract logs is not what it holds: check-contract says which log.";
 
 /** Logs and state are read by different methods: a node that leaves out or invents a payment contradicts itself. */
 function assertAddUp(id: Hex, payments: readonly DecodedLog[], paid: bigint): void {

@@ -34,7 +34,7 @@ function told(log: RawLog | undefined, amounts: { amount: bigint; paidTotal: big
 }
 
 const whoIsWrong =
-  "Either the node leaves something out, or the registrar contract logs something else than it holds: check-contract says which log.";
+  "Either the node leaves something out, or what the registrar contract logs is not what it holds: check-contract says which log.";
 
 const addUpTo = (total: bigint) =>
   `The payment logs of ${fixture.purchase.commitment.hash} add up to ${total}, and ${15n * usdc} are paid. ${whoIsWrong}`;
