@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Hex, numberToHex } from "viem";
-import { isError, messageOf } from "../../protocol/coded-error.ts";
+import { z } from "zod";
+import { causesOf, messageOf } from "../../protocol/coded-error.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { wait } from "../../sandbox/lib/time/timers.ts";
 import type { Wallet } from "../../sandbox/wallets/wallet.ts";
@@ -138,7 +139,8 @@ export class InjectedWallet {
       return { result };
     } catch (error) {
       const refusal = toRefusal(error);
-      request.outcome = { status: "refused", ...refusal };
+      const { code, message } = refusal;
+      request.outcome = { status: "refused", code, message };
       return refusal;
     }
   }
@@ -267,10 +269,24 @@ function chainOf(decoded: DecodedRequest): string {
   return decoded.type === "chain" ? decoded.chain_id : "";
 }
 
-function toRefusal(error: unknown): { code: number; message: string } {
-  const code = isError(error) && "code" in error ? error.code : 0;
-  return { code: typeof code === "number" && code !== 0 ? code : -32_603, message: messageOf(error) };
+/** The error that a page gets; of one of the chain, what the node has said. */
+function toRefusal(error: unknown): { code: number; message: string; data?: unknown } {
+  const ofNode = causesOf(error).find(({ name }) => name === "RpcRequestError");
+  const { code = 0, details, data } = readMembers.parse(ofNode ?? error);
+  return {
+    code: code === 0 ? -32_603 : code,
+    message: details ?? messageOf(error),
+    ...(data !== undefined && { data }),
+  };
 }
+
+const readMembers = z
+  .object({
+    code: z.number().optional().catch(undefined),
+    details: z.string().optional().catch(undefined),
+    data: z.unknown(),
+  })
+  .catch({ data: undefined });
 
 async function readFrom(url: string, method: string, params: unknown): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -281,9 +297,9 @@ async function readFrom(url: string, method: string, params: unknown): Promise<u
   });
   const { result, error } = (await response.json()) as {
     result?: unknown;
-    error?: { code: number; message: string };
+    error?: { code: number; message: string; data?: unknown };
   };
-  if (error !== undefined) throw new ProviderError(error.code, error.message);
+  if (error !== undefined) throw new ProviderError(error.code, error.message, error.data);
   return result;
 }
 

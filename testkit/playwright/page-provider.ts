@@ -6,7 +6,7 @@ export interface Announcement {
 }
 
 /** The answer to a request of a page: a result, or an error. */
-export type PageAnswer = { result: unknown } | { code: number; message: string };
+export type PageAnswer = { result: unknown } | { code: number; message: string; data?: unknown };
 
 /** An event of EIP-1193 for the listeners of a page. */
 export interface ProviderEvent {
@@ -57,7 +57,10 @@ export function announceProvider({ info, ask }: Announcement): void {
     async request({ method, params = [] }: { method: string; params?: unknown }) {
       const answer = await (globalThis as unknown as PageWindow)[ask]?.(method, params);
       if (answer === undefined) throw Object.assign(new Error("The test has ended."), { code: 4900 });
-      if ("code" in answer) throw Object.assign(new Error(answer.message), { code: answer.code });
+      if ("code" in answer) {
+        const { message, ...members } = answer;
+        throw Object.assign(new Error(message), members);
+      }
       return answer.result;
     },
     on(event: string, listener: (payload: unknown) => void) {

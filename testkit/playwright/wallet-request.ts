@@ -20,10 +20,13 @@ import { Wallet } from "../../sandbox/wallets/wallet.ts";
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly code: number;
+  /** The data that a node adds, such as that of a revert. */
+  readonly data: unknown;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data?: unknown) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 

@@ -37,7 +37,7 @@ const shopPage = `<!doctype html><title>Shop</title><script type="module">
       return await (await provider.getSigner()).signTypedData(domain, types, message);
     },
     async ask(method, params) {
-      try { return await window.ethereum.request({ method, params }); } catch ({ code, message }) { return { code, message }; }
+      try { return await window.ethereum.request({ method, params }); } catch ({ code, message, data }) { return { code, message, data }; }
     },
     events: [],
     listen() { for (const name of ["accountsChanged", "chainChanged"]) window.ethereum.on(name, (value) => window.shop.events.push([name, value])); },
@@ -467,6 +467,16 @@ describe("a page that uses ethers", () => {
     const { call } = await openShop(sandbox.wallets.buyer);
     expect(await call("ask", "eth_sendTransaction", [{ from: "me" }])).toMatchObject({ code: -32_602 });
     expect(await call("ask", "eth_noSuchMethod", [])).toMatchObject({ code: expect.any(Number) });
+    const { pay } = await activePurchase();
+    const stranger = { ...pay, from: sandbox.wallets.stranger.address };
+    const node = await fetch(sandbox.description.urls.rpc, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_call", params: [stranger, "latest"] }),
+    });
+    const { error } = await node.json();
+    expect(error.data).toMatch(/^0x\w+$/);
+    expect(await call("ask", "eth_call", [stranger, "latest"])).toEqual(error);
   });
 });
 
