@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { mineBlocks, setMining } from "../chain/clock/mining.ts";
+import { mineBlocks, portionsOf, setMining } from "../chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../chain/clock/mining-limits.ts";
 import { defineControl } from "../control/operation.ts";
+import { undoneRequest } from "../given/undoable-calls.ts";
 
 const travelBody = z
   .union([z.strictObject({ seconds: z.int().positive() }), z.strictObject({ to: z.int().positive() })], {
@@ -52,12 +53,16 @@ const mine = defineControl({
     description: "The number of the newest block.",
     schema: z.object({ block_number: z.int() }).meta({ id: "NewestBlock" }),
   },
-  gated: true,
   needsOwnChain: true,
-  async handle({ sandbox, body: { blocks } }) {
-    const { client, journal } = sandbox.chain;
-    await mineBlocks(client, blocks);
-    await journal?.announce();
+  async handle({ sandbox: { chain, gate }, body: { blocks } }) {
+    const { client, journal } = chain;
+    const { undone } = gate;
+    for (const portion of portionsOf(blocks))
+      await gate.runShared("POST /blocks of the control API", async () => {
+        if (undone.aborted) throw undoneRequest();
+        await mineBlocks(client, portion);
+        await journal?.announce();
+      });
     return { block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) };
   },
 });

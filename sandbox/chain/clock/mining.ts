@@ -35,10 +35,17 @@ export async function setMining(client: ChainClient, every: MiningPace): Promise
 /** The number of blocks of one request to the node. The node mines no others meanwhile, and mining gets slower with every block. */
 const portion = 100;
 
-/** Mines the given number of blocks, after the block of a transaction that was already sent to an automining node. */
+/** The sizes of the portions that many blocks are mined in, so that a restore does not wait for all of them. */
+export function portionsOf(blocks: number): number[] {
+  return Array.from({ length: Math.ceil(blocks / portion) }, (_, index) =>
+    Math.min(portion, blocks - index * portion),
+  );
+}
+
+/** Mines a portion of blocks, after the block of a transaction that was already sent to an automining node. */
 export async function mineBlocks(client: ChainClient, blocks: number): Promise<void> {
   await awaitAutomine(toNode(client.request));
-  for (let left = blocks; left > 0; left -= portion) await client.mine({ blocks: Math.min(left, portion) });
+  await client.mine({ blocks });
 }
 
 /** Reads how a node mines. */
