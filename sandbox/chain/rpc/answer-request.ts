@@ -9,6 +9,7 @@ import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { abortAfter, endsWithin, wait } from "../../lib/time/timers.ts";
 import { AnvilSilentError } from "../client/anvil-silent-error.ts";
+import { portionsOf } from "../clock/mining.ts";
 import { ChainUnreadError, NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
@@ -186,7 +187,7 @@ export class RequestAnswerer {
       case "revert":
         return undone.aborted ? writeError(id, undoneCall) : await this.#snapshot(id, plan);
       case "mine":
-        return await change(async () => await this.#mine(first, plan));
+        return await this.#mine(first, plan, change);
       case "subscribe":
         return await this.#subscribe(first, plan.params, caller);
     }
@@ -258,30 +259,33 @@ export class RequestAnswerer {
 
   /**
    * Sends a transaction, and answers with its receipt. Its block may be made much later or never: a snapshot does not wait for it, and a restore ends
-   * the call.
+   * the call. The second parameter is the longest wait in milliseconds (EIP-7966), up to the one without it.
    */
   async #sendSync(
     call: PlannedCall,
-    params: readonly unknown[],
+    [transaction, wished]: readonly unknown[],
     caller: RpcCaller,
     { releaseGate }: GateTurn,
   ): Promise<RpcResponse> {
     const { id, method } = call;
     const { held, gone } = caller;
-    const sent = await this.#send({ ...call, method: method.slice(0, -"Sync".length) }, params, caller);
+    const waitMs = typeof wished === "number" && wished > 0 ? Math.min(wished, blockMs) : blockMs;
+    const params = [transaction];
+    const plain = { id, method: method.slice(0, -"Sync".length), plan: { kind: "send", params } } as const;
+    const sent = await this.#send(plain, params, caller);
     const { result: hash } = JSON.parse(sent.toString());
     if (hash === undefined) return sent;
     held.remove(sent.length);
     const ask = { id, method: "eth_getTransactionReceipt", plan: { kind: "ask", params: [hash] } } as const;
     const awaitReceipt = async (undone: AbortSignal) => {
-      const ended = AbortSignal.any([undone, gone, abortAfter(blockMs)]);
+      const ended = AbortSignal.any([undone, gone, abortAfter(waitMs)]);
       for (let pauseMs = 1; !ended.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
         const answer = await this.#ask([ask], caller, gone);
         if (JSON.parse(answer.toString()).result !== null) return answer;
         held.remove(answer.length);
         await wait(pauseMs, ended);
       }
-      return writeError(id, unmined(hash));
+      return writeError(id, unmined(hash, waitMs));
     };
     try {
       return await releaseGate(awaitReceipt);
@@ -334,14 +338,22 @@ export class RequestAnswerer {
   async #mine(
     { id }: PlannedCall,
     { blocks, answer }: Extract<CallPlan, { kind: "mine" }>,
+    change: (work: () => Promise<RpcResponse>) => Promise<RpcResponse>,
   ): Promise<RpcResponse> {
-    await this.#chain.mine(blocks).catch((cause: unknown) => {
-      throw silent(
-        cause,
-        `Anvil ended or did not respond while it mined, so that some of the blocks may be there. ${lookFirst}`,
-      );
-    });
-    return writeResult(id, answer);
+    const mined = writeResult(id, answer);
+    for (const portion of portionsOf(blocks)) {
+      const response = await change(async () => {
+        await this.#chain.mine(portion).catch((cause: unknown) => {
+          throw silent(
+            cause,
+            `Anvil ended or did not respond while it mined, so that some of the blocks may be there. ${lookFirst}`,
+          );
+        });
+        return mined;
+      });
+      if (response !== mined) return response;
+    }
+    return mined;
   }
 
   async #reorganize(id: RpcId, params: readonly unknown[]): Promise<RpcResponse> {
@@ -417,10 +429,10 @@ const undoneTransaction: RpcError = {
     "The sandbox was restored while this call waited for a block, and the transaction is gone. Send it again.",
 };
 
-function unmined(hash: string): RpcError {
+function unmined(hash: string, waitMs: number): RpcError {
   return {
     code: rpcErrorCodes.internalError,
-    message: `The transaction ${hash} was sent, and no block had it within ${blockMs / 1_000} s. Mine a block, then read eth_getTransactionReceipt.`,
+    message: `The transaction ${hash} was sent, and no block had it within ${waitMs / 1_000} s. Mine a block, then read eth_getTransactionReceipt.`,
   };
 }
 

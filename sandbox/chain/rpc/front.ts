@@ -176,6 +176,8 @@ export class RpcFront {
       unreadIn = null;
       regulate();
     });
+    // Each message in progress listens for the end of its client.
+    client.setMaxListeners(0);
     client.pause();
     void subscriptions.opened().then(regulate);
     client.once("close", () => gone.abort());
@@ -231,9 +233,19 @@ function watchBeginnings(client: WebSocket, socket: Duplex, gate: Gate): () => A
   socket.prependListener("data", () => {
     begunIn ??= gate.undone;
   });
-  client.on("ping", take);
-  client.on("pong", take);
+  // A control frame that is not between the fragments of a message was all that had begun.
+  const takeControl = () => {
+    if (!isWithinMessage(client)) take();
+  };
+  client.on("ping", takeControl);
+  client.on("pong", takeControl);
   return take;
+}
+
+/** Returns whether fragments of a message have come, and not its last one: ws keeps that to itself. */
+function isWithinMessage(client: WebSocket): boolean {
+  const receiver: unknown = Reflect.get(client, "_receiver");
+  return Number(Reflect.get(Object(receiver), "_fragmented")) > 0;
 }
 
 /** Takes the parts of an answer, or null for no answer. */

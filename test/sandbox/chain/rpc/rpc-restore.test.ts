@@ -62,6 +62,36 @@ describe("a restore brings back what the node was at the snapshot:", () => {
   });
 });
 
+test.each([
+  [
+    "anvil_mine",
+    async () => await call("anvil_mine", ["0x270f"]),
+    { error: { message: expect.stringContaining("restored") } },
+  ],
+  [
+    "POST /blocks",
+    async () => {
+      const response = await fetch(`${sandbox.description.urls.control}/blocks`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ blocks: 9_999 }),
+      });
+      return await response.json();
+    },
+    { status: 409, code: "undone" },
+  ],
+])("a restore ends a long %s, and leaves none of its blocks", async (_, mine, refused) => {
+  const start = await sandbox.snapshot();
+  const before = await sandbox.fingerprint();
+  const height = async () => await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+  const begun = await height();
+  const mining = mine();
+  await expect.poll(height).toBeGreaterThan(begun);
+  await start.restore();
+  expect(await mining).toMatchObject(refused);
+  expect(await sandbox.fingerprint()).toEqual(before);
+});
+
 describe("a transaction that waits for its block", () => {
   const transfer = () => {
     const { address } = sandbox.wallets.buyer;
@@ -122,6 +152,18 @@ describe("a transaction that waits for its block", () => {
       ended,
     ],
   ];
+
+  test("waits as long as its second parameter says (EIP-7966), and names the transaction that was sent", async () => {
+    const start = await sandbox.snapshot();
+    await setMining(sandbox.chain.client, "never");
+    const { error } = await post(request([transfer(), 50]));
+    expect(error.message).toMatch(
+      /^The transaction 0x\w{64} was sent, and no block had it within 0\.05 s\. Mine a block, then read/,
+    );
+    await setMining(sandbox.chain.client, "transaction");
+    expect(await post(request([transfer(), 5_000]))).toMatchObject({ result: { status: "0x1" } });
+    await start.restore();
+  });
 
   test.each(ways)(
     "%s holds up no snapshot, and ends with a restore that says so",
