@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { defaultPorts } from "../../server/documentation/at-addresses.ts";
 import { type ConfiguredValue, configurable, configure } from "../configuration.ts";
 import { type Finding, healthy } from "../doctor/finding.ts";
+import type { NetworkFlags } from "../network-options.ts";
 import {
   addPortOptions,
   dataDirectoryOption,
@@ -51,17 +52,9 @@ export function doctorCommand(terminal: Terminal): Command {
       });
       const configured = await readConfigured(command);
       findings.push(await examinePool(port));
-      const [store, urls, chainId] = ["--store", "--rpc-url", "--allow-chain-id"].map(
-        (flag) => configured.get(flag)?.value,
-      );
+      const store = configured.get("--store")?.value;
       if (typeof store === "string") findings.push(await examineDatabase(store));
-      if (urls !== undefined)
-        findings.push(
-          await examineChainNode(
-            [urls].flat().map(String),
-            chainId === undefined ? chainId : Number(chainId),
-          ),
-        );
+      findings.push(...(await examineChainNode(networkFlags(configured))));
       findings.push(describeConfiguration(configured));
       print(terminal, flags, { findings }, render(findings));
       if (findings.some(({ ok }) => !ok)) terminal.exitCode = 1;
@@ -79,6 +72,18 @@ async function readConfigured(doctor: Command): Promise<ReadonlyMap<string, Conf
       for (const one of await configure(command, commands))
         if (!values.has(one.flag)) values.set(one.flag, one);
   return values;
+}
+
+/** The values of the options of a node. */
+function networkFlags(configured: ReadonlyMap<string, ConfiguredValue>): NetworkFlags {
+  const [urls, publicUrl, chainId] = ["--rpc-url", "--public-rpc-url", "--allow-chain-id"].map(
+    (flag) => configured.get(flag)?.value,
+  );
+  return {
+    ...(urls !== undefined && { rpcUrl: [urls].flat().map(String) }),
+    ...(publicUrl !== undefined && { publicRpcUrl: String(publicUrl) }),
+    ...(chainId !== undefined && { allowChainId: Number(chainId) }),
+  };
 }
 
 /** Says where each value came from. */

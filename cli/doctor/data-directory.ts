@@ -109,12 +109,15 @@ async function examineStore(folder: string): Promise<Finding> {
     const { collections, chain = [] } = await readDirectory(journalIn(folder));
     const records = Object.values(collections).reduce((sum, kept) => sum + Object.keys(kept).length, 0);
     const blocks = chain.filter(({ kind }) => kind === "block").length;
-    const { seed, mode, epoch } = begun.settings;
+    const { seed, mode, epoch, in_database: inDatabase = false } = begun.settings;
     // The seed of a node's chain is a secret.
     const made =
       epoch === undefined ? `seed "${seed}" in mode ${mode}, ${blocks} blocks` : `chain epoch ${epoch}`;
     const held = `${made}, ${records} records`;
-    return healthy(check, `${journalIn(folder)} is complete (${held}). The next start continues from it.`);
+    return healthy(
+      check,
+      `${journalIn(folder)} is complete (${held}). The next start continues from it${inDatabase ? ", and from the database that --store has to name" : ""}.`,
+    );
   } catch (error) {
     return broken(check, messageOf(error), "Follow the message. Nothing in the directory was changed.");
   }

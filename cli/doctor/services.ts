@@ -1,11 +1,17 @@
+import { once } from "node:events";
+import { WebSocket } from "ws";
 import { z } from "zod";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
+import { type NetworkFlags, networkOf } from "../network-options.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
 /** Longer than each part of a sandbox has for its answer, in milliseconds. */
 const longestMs = 5_000;
+
+/** The longest time that a node may take for its answer, in milliseconds. */
+const nodeMs = 10_000;
 
 const problem = z.object({ detail: z.string() });
 
@@ -35,19 +41,55 @@ export async function examineDatabase(url: string): Promise<Finding> {
   }
 }
 
-/** Checks that the node that a start would use serves a network for tests and is ready. */
-export async function examineChainNode(urls: readonly string[], allowed?: number): Promise<Finding> {
+/** Checks that the first node that a start would use responds, and serves a network for tests. */
+export async function examineChainNode(flags: NetworkFlags): Promise<Finding[]> {
   const check = "chain node";
-  const { reachNode, requireUsableNode } = await import("../../sandbox/chain/connection/connect-chain.ts");
+  const [{ requireTestNetwork }, { requireUrls }] = await Promise.all([
+    import("../../sandbox/chain/connection/networks.ts"),
+    import("../../sandbox/chain/connection/network.ts"),
+  ]);
   try {
-    const node = reachNode(urls, 0);
-    try {
-      const chainId = await requireUsableNode(node, allowed);
-      return healthy(check, `The node serves chain ${chainId}.`);
-    } finally {
-      await node.connection.close();
-    }
+    const option = networkOf(flags);
+    if (option === undefined) return [];
+    const { rpcUrls, publicRpcUrl, allowChainId } = option;
+    requireUrls("network.rpcUrls", rpcUrls);
+    if (publicRpcUrl !== undefined) requireUrls("network.publicRpcUrl", [publicRpcUrl]);
+    const [url = ""] = rpcUrls;
+    const chainId = await askChainId(url).catch(() => null);
+    if (chainId === null)
+      return [broken(check, "The node gives no answer to eth_chainId.", "Check its URL and that it runs.")];
+    await requireTestNetwork(chainId, allowChainId);
+    return [healthy(check, `The node serves chain ${chainId}.`)];
   } catch (error) {
-    return broken(check, messageOf(error), "Follow the message.");
+    return [broken(check, messageOf(error), "Follow the message.")];
+  }
+}
+
+const chainIdAnswer = z.object({ result: z.string().regex(/^0x[0-9a-f]{1,13}$/) });
+
+/** Asks a node once: viem's transports ask again and again, and hold the process for as long. */
+async function askChainId(url: string): Promise<number> {
+  const signal = AbortSignal.timeout(nodeMs);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
+  const { result } = chainIdAnswer.parse(JSON.parse(await ask(url, body, signal)));
+  return Number(result);
+}
+
+async function ask(url: string, body: string, signal: AbortSignal): Promise<string> {
+  if (url.startsWith("http")) {
+    const { username, password } = new URL(url);
+    const user = username === "" ? {} : { Authorization: `Basic ${btoa(`${username}:${password}`)}` };
+    const headers = { "Content-Type": "application/json", ...user };
+    const target = Object.assign(new URL(url), { username: "", password: "" });
+    return await (await fetch(target, { method: "POST", headers, body, signal })).text();
+  }
+  const socket = new WebSocket(url, { handshakeTimeout: nodeMs });
+  try {
+    await once(socket, "open", { signal });
+    socket.send(body);
+    const [message] = await once(socket, "message", { signal });
+    return String(message);
+  } finally {
+    socket.terminate();
   }
 }

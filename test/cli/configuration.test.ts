@@ -277,7 +277,8 @@ test("doctor shows each value that is not a default, and where it came from", as
 test.each([
   ["ROUTING_SANDBOX_STORE", "postgres://me@127.0.0.1:1/none", "database", "ECONNREFUSED"],
   ["ROUTING_SANDBOX_STORE", "mysql://me@127.0.0.1/none", "database", "must be a URL as in postgres://"],
-  ["ROUTING_SANDBOX_RPC_URL", "http://127.0.0.1:1", "chain node", "does not respond"],
+  ["ROUTING_SANDBOX_RPC_URL", "http://127.0.0.1:1", "chain node", "gives no answer"],
+  ["ROUTING_SANDBOX_PUBLIC_RPC_URL", "http://127.0.0.1:1", "chain node", "no node is named"],
 ])("doctor reaches what %s=%s names", async (name, value, check, found) => {
   process.env[name] = value;
   const { code, stdout } = await tryCli(["doctor", "--json"]);
