@@ -1,6 +1,7 @@
 import { CodedError } from "../../protocol/coded-error.ts";
 import { AbortSignal, Response, URL } from "../../protocol/globals.ts";
 import { readRetryAfter } from "../../protocol/values/retry-after.ts";
+import type { ErrorCode } from "../../server/errors/catalogue.ts";
 import { isLostConnection } from "../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
@@ -42,6 +43,12 @@ export const mostRequests = 20;
 /** The longest pause that a response can ask for, in seconds. */
 export const longestPauseSeconds = 60;
 
+/** The codes of problems whose details say what to do. */
+const withRemedy: readonly (string | undefined)[] = [
+  "outcome_unknown",
+  "storage_unavailable",
+] satisfies ErrorCode[];
+
 /** Thrown when the outcome of a request is still unknown after the last allowed repetition; `cause` is the error of a lost connection. */
 export class RetryLimitError extends CodedError<"retry_limit"> {
   override readonly name = "RetryLimitError";
@@ -55,9 +62,12 @@ export class RetryLimitError extends CodedError<"retry_limit"> {
     last: string,
     { lastCode, ...options }: ErrorOptions & { lastCode?: string | undefined },
   ) {
+    const advice = withRemedy.includes(lastCode)
+      ? ""
+      : " Clear the faults that hold it, or wait for the chain and send it again; read the object to see what took effect.";
     super(
       "retry_limit",
-      `The outcome of ${method} ${new URL(url).pathname} is unknown after ${sent} identical requests; the last one ${last}. Clear the faults that hold it, or wait for the chain and send it again; read the object to see what took effect.`,
+      `The outcome of ${method} ${new URL(url).pathname} is unknown after ${sent} identical requests; the last one ${last}.${advice}`,
       options,
     );
     this.lastCode = lastCode;
@@ -166,12 +176,14 @@ function requireWhole(mostRequests: unknown): void {
   );
 }
 
-/** Describes an answer by its status, its code, and the first sentence of its problem or the error of the relay operation that it is about. */
+/** Describes an answer by its status, its code, and the first sentence of its problem (all of it, if that is what to do), or the error of the relay operation. */
 async function describe(answer: Response): Promise<string> {
   const body = await bodyOf(answer);
   const code = textAt(body, "code");
-  const error =
-    textAt(body, "operation", "error", "message") ?? textAt(body, "detail")?.split(/(?<=\.)\s/)[0];
+  const detail = textAt(body, "detail");
+  const error = withRemedy.includes(code)
+    ? detail
+    : (textAt(body, "operation", "error", "message") ?? detail?.split(/(?<=\.)\s/)[0]);
   const known = code === undefined ? `${answer.status}` : `${answer.status} ${code}`;
   return error === undefined ? known : `${known}: ${error.replace(/\.$/, "")}`;
 }

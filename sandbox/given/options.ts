@@ -7,7 +7,7 @@ import {
   amountBounds,
   asBaseUnits,
   idSchema,
-  jsonObjectSchema,
+  type jsonObjectSchema,
   positiveAmountSchema,
   programIdSchema,
   referenceSchema,
@@ -63,6 +63,16 @@ function checked<T>(schema: z.ZodType<T>, wrong: string, todo: string, bounds = 
   const meta = { type: "string", ...bounds } as const;
   return z.custom<T>((value) => schema.safeParse(value).success, named(wrong, todo)).meta(meta);
 }
+
+/** An object whose every value JSON can carry: it would leave out some, and cannot write others. */
+const carriedObject = z.custom<z.infer<typeof jsonObjectSchema>>((value) => {
+  try {
+    JSON.stringify(value);
+  } catch {
+    return false;
+  }
+  return z.record(z.string(), z.json()).safeParse(value).success;
+});
 
 /** Takes what a schema of amounts takes; for one that is only too large the error names the largest. */
 function amountOf(schema: z.ZodType<string>, wrong: string, example: string, bounds = {}) {
@@ -192,7 +202,7 @@ const purchaseOptions = options({
   /** The reviewer's award; by default the claimed amount, and 0 for `denied`. */
   award: award.optional(),
   /** The terms, any JSON object. */
-  terms: checked(jsonObjectSchema, "are not a JSON object", "Pass a plain object of JSON values.", {
+  terms: checked(carriedObject, "are not a JSON object", "Pass a plain object of JSON values.", {
     type: "object",
     additionalProperties: {},
   }).optional(),

@@ -46,7 +46,10 @@ export async function assertStep(
   if (whyNot === null) return;
   const allowed = await stepsNow(purchase, services);
   const isOfState = !stepsOf[purchase.status].includes(step) && allowed.length > 0;
-  const detail = isOfState ? `${whyNot.slice(0, -1)}; possible now: ${allowed.join(", ")}.` : whyNot;
+  const never =
+    purchase.status === "created" && allowed.length === 0 ? await whyNeverActive(purchase, services) : null;
+  const possible = isOfState ? `${whyNot.slice(0, -1)}; possible now: ${allowed.join(", ")}.` : whyNot;
+  const detail = never === null ? possible : `${whyNot} ${never}`;
   throw await stepConflict(purchase, detail, services, allowed);
 }
 

@@ -184,7 +184,11 @@ test("an offer that other software has made is refused because of that, at each 
       why_not: expect.stringContaining(never),
     });
   const reconciled = await kit.post(kit.path(`/purchases/${purchase.id}/reconcile`), {});
-  expect(problem(reconciled)).toMatchObject({ code: "state_conflict", allowed: [] });
+  expect(problem(reconciled)).toMatchObject({
+    code: "state_conflict",
+    detail: `A purchase that is created does not allow reconcile. ${never}`,
+    allowed: [],
+  });
   await kit.sandbox.clock.travelTo(purchase.deadlines.offer_deadline + 1);
   expectRefused(await kit.requestActivation(purchase), {
     detail: "The offer was not sent: other software has offered the purchase already. Create a new purchase.",

@@ -235,9 +235,16 @@ test("an amount as a bigint, which JSON cannot carry, is refused as any other wr
   );
 });
 
+const circular: { self?: object } = {};
+circular.self = circular;
+
 test.each<[terms: object, shown: string]>([
   [{ a: undefined }, '{"a":undefined}'],
   [new Map([["a", 1]]), "a Map"],
+  [{ a: { b: undefined } }, '{"a":{"b":undefined}}'],
+  [{ price: 25n }, '{"price":25n}'],
+  [{ list: [1, Number.NaN] }, '{"list":[1,NaN]}'],
+  [circular, "an object without a JSON form"],
 ])("terms that JSON cannot carry are shown as they were passed: %o", async (terms, shown) => {
   const call: (options: never) => Promise<unknown> = (wrong) => sandbox.given.purchase(wrong);
   const wrong: object = { state: "paid", terms };
