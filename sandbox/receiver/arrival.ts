@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { WebhookHeaders } from "../../protocol/signatures/webhook.ts";
+import { redact } from "../../server/http/redact.ts";
 
 /** The schema of a delivery as it arrived at a receiver. */
 export const arrivalSchema = z
@@ -25,11 +26,11 @@ export const arrivalSchema = z
 /** One delivery as it arrived at a receiver. */
 export type Arrival = z.output<typeof arrivalSchema>;
 
-/** The headers of a request, each as one text. */
+/** The headers of a request, each as one text, without the credentials that a client may send here. */
 export function headersOf({ headers }: IncomingMessage): Arrival["headers"] {
   const entries = Object.entries(headers).map(([name, value = ""]) => [
     name,
-    Array.isArray(value) ? value.join(", ") : value,
+    redact(Array.isArray(value) ? value.join(", ") : value),
   ]);
   return Object.fromEntries(entries);
 }
