@@ -253,17 +253,26 @@ async function readObject(file: string): Promise<object> {
       cause,
     });
   });
+  const { LineCounter, parse } = await import("yaml");
+  const lineCounter = new LineCounter();
   let content: unknown;
   try {
-    const { parse } = await import("yaml");
     const text = bytes.toString();
     if (file.endsWith(".json")) JSON.parse(text);
     // JSON too, of which JSON.parse takes a key twice.
-    content = parse(text, reviveInteger, { maxAliasCount: 100, intAsBigInt: true });
-  } catch (cause) {
-    throw new Error(`${file} cannot be read: ${describeYamlError(cause)}. Correct it, or delete it.`, {
-      cause,
+    content = parse(text, reviveInteger, {
+      maxAliasCount: 100,
+      intAsBigInt: true,
+      prettyErrors: false,
+      lineCounter,
     });
+  } catch (cause) {
+    throw new Error(
+      `${file} cannot be read: ${describeYamlError(cause, lineCounter)}. Correct it, or delete it.`,
+      {
+        cause,
+      },
+    );
   }
   if (typeof content !== "object" || content === null || Array.isArray(content))
     throw new Error(`${file} is not an object of options. Write one such as { "seed": "checkout" }.`);

@@ -33,10 +33,10 @@ export async function readScenario(file: string): Promise<Scenario> {
   const { scenarioSchema } = await import("./scenario.ts");
   const lineCounter = new LineCounter();
   // The library compares each key with all others of its map, which takes minutes for a long one.
-  const document = parseDocument(bytes.toString(), { uniqueKeys: false, lineCounter });
+  const document = parseDocument(bytes.toString(), { uniqueKeys: false, prettyErrors: false, lineCounter });
   const [broken] = document.errors;
   if (broken !== undefined)
-    throw refused(`is not YAML: ${describeYamlError(broken)}. Correct that line.`, broken);
+    throw refused(`is not YAML: ${describeYamlError(broken, lineCounter)}. Correct that line.`, broken);
   visit(document, {
     Map(_key, map) {
       const keys = new Set<string>();

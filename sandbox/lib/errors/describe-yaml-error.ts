@@ -1,15 +1,34 @@
+import { z } from "zod";
 import { messageOf } from "../../../protocol/coded-error.ts";
 
+const positioned = z.object({ pos: z.tuple([z.int(), z.int()]) });
+
 /**
- * Says what is wrong with a YAML text, in words that its author can act on.
+ * Says what is wrong with a YAML text, and where, in words that its author can act on.
  *
- * @param thrown - the error of the library yaml, whose further lines quote the text.
- * @example describeYamlError(document.errors[0]) // "Nested mappings are not allowed in compact mappings at line 1, column 4"
+ * The text must be parsed without `prettyErrors`: the library finds the place of each of thousands of errors from the beginning of the text.
+ *
+ * @param thrown - the error of the library yaml.
+ * @param lines - finds the line of an offset: the `lineCounter` that the text was parsed with.
+ * @example describeYamlError(document.errors[0], lineCounter) // "Nested mappings are not allowed in compact mappings at line 1, column 4"
  */
-export function describeYamlError(thrown: unknown): string {
-  const [reason = ""] = messageOf(thrown).split(/:?\n/);
-  if (reason.startsWith("Maximum call stack")) return "it has too many levels";
-  if (reason.startsWith("Excessive alias count"))
+export function describeYamlError(
+  thrown: unknown,
+  lines: { linePos(offset: number): { line: number; col: number } },
+): string {
+  const message = messageOf(thrown);
+  if (message.startsWith("Maximum call stack")) return "it has too many levels";
+  const reason = describeReason(message);
+  const { data } = positioned.safeParse(thrown);
+  if (data === undefined) return reason;
+  const { line, col } = lines.linePos(data.pos[0]);
+  return `${reason} at line ${line}, column ${col}`;
+}
+
+function describeReason(message: string): string {
+  if (message.startsWith("Excessive alias count"))
     return "its aliases (*name) stand for too many values; write the values out";
-  return reason;
+  if (message.startsWith("Source contains multiple documents"))
+    return "it has several documents, where one is read; it begins again";
+  return message;
 }

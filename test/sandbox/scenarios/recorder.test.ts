@@ -312,6 +312,13 @@ test("a scenario file that takes more than its length to read, or has values tha
       `${file} cannot be read: it has more than 100000 values. Name a scenario file.`,
     );
   expect(await refusal(`a: ${"[".repeat(10_000)}`)).toMatch(/ is not YAML: it has too many levels\. /);
+  // Each of the errors was placed from the beginning of the text, which took minutes.
+  expect(await refusal(`a: {${"? ".repeat(90_000)}`)).toMatch(
+    / is not YAML: Unexpected \? in flow map at line 1, column 7\. Correct that line\.$/,
+  );
+  expect(await refusal("steps: []\n---\nsteps: []\n")).toMatch(
+    / is not YAML: it has several documents, where one is read; it begins again at line 2, column 1\. /,
+  );
   // To compare each of these keys with each other one would take minutes.
   const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`);
   expect(await refusal(`${keys.join("")}k7: 2\n`)).toBe(

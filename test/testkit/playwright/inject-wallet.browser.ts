@@ -474,7 +474,7 @@ describe("a page that uses ethers", () => {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_call", params: [stranger, "latest"] }),
     });
-    const { error } = await node.json();
+    const { error } = JSON.parse(await node.text());
     expect(error.data).toMatch(/^0x\w+$/);
     expect(await call("ask", "eth_call", [stranger, "latest"])).toEqual(error);
   });
