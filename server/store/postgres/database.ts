@@ -150,14 +150,26 @@ function rowsOf(result: QueryResult | QueryResult[]): { [column: string]: unknow
   return Array.isArray(result) ? [] : result.rows;
 }
 
+/** The refusals of PostgreSQL by their SQLSTATE whose remedy is not to look whether it runs. */
+const remedies: { readonly [code: string]: string | undefined } = {
+  "25006": "It can only be read. Name a database that can be written.",
+  "28000": "Correct the user in the URL of the option store.",
+  "28P01": "Correct the user and the password in the URL of the option store.",
+  "3D000": "There is no such database. Create it, or correct the URL of the option store.",
+  "42501": "The role lacks a right. Grant it CREATE on the database.",
+  "53300": "It has as many connections as it takes. Close some, or raise its max_connections.",
+};
+
 /** Has whatever the database or the way to it refuses told as one error. */
 export async function reaching<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (cause) {
-    const code = codeOf(cause) === undefined ? "" : ` (${codeOf(cause)})`;
+    const code = codeOf(cause);
+    const remedy =
+      remedies[code ?? ""] ?? "Check that it runs, and that the URL of the option store is right.";
     throw new StoreUnavailableError(
-      `The database refused or did not respond${code}. Check that it runs, and that the URL of the option store is right.`,
+      `The database refused or did not respond${code === undefined ? "" : ` (${code})`}. ${remedy}`,
       { cause },
     );
   }

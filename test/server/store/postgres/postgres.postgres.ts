@@ -85,6 +85,16 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
     expect(schemas.map(({ nspname }) => nspname)).toEqual(expect.arrayContaining(names));
   });
 
+  test("a role without the right to create a schema is refused with the right that it lacks", async () => {
+    await server.ask("CREATE ROLE guest LOGIN");
+    const url = Object.assign(new URL(server.url("of_guest")), { username: "guest" });
+    await expect(PostgresStore.open(new Database(url.href))).rejects.toMatchObject({
+      name: "StoreUnavailableError",
+      message:
+        "The database refused or did not respond (42501). The role lacks a right. Grant it CREATE on the database.",
+    });
+  });
+
   test("while the database cannot be reached, writes and reads are refused; afterwards they continue", async () => {
     const store = await open("away");
     await put(store, "0x01", "before");
