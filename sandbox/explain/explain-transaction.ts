@@ -7,6 +7,7 @@ import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { evaluateChecks } from "../../server/binding/require-bound.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { operations } from "../../server/operations.ts";
+import { whyNeverActive } from "../../server/purchases/purchase-steps.ts";
 import { sayWrong } from "../../server/reverts/cause.ts";
 import { explainRevert } from "../../server/reverts/explain-revert.ts";
 import type { Services } from "../../server/services.ts";
@@ -103,11 +104,13 @@ export async function explainRun(
       : compareCalls(closest.expectation.call, { to: envelope.to, data: envelope.input }, deployment);
   const { checks = [], use: { step } = { step: null }, about: subject = null } = closest ?? {};
   const facts = { checks, call, failure, isSimulated };
-  const causes = closest === null ? [nameStrange(envelope === null, facts)] : nameCauses(facts);
+  const named = closest === null ? [nameStrange(envelope === null, facts)] : nameCauses(facts);
+  const never = named.length === 0 ? await whyNeverTaken(subject, services) : null;
+  const causes = never === null ? named : [never];
   return {
     cause: causes[0] ?? `It ${isSimulated ? "would be" : "is"} accepted as ${step} of ${subject}.`,
     causes,
-    accepted: closest?.failed.length === 0,
+    accepted: closest?.failed.length === 0 && never === null,
     step,
     subject,
     checks,
@@ -124,6 +127,12 @@ export async function explainRun(
       failed,
     })),
   };
+}
+
+/** Says why the API takes no transaction of a purchase, whatever it does: other software has offered the purchase. Null if that is not so. */
+async function whyNeverTaken(subject: string | null, services: Services): Promise<string | null> {
+  const purchase = (await services.store.get("purchases", subject ?? ""))?.value;
+  return purchase?.status === "created" ? await whyNeverActive(purchase, services) : null;
 }
 
 /** Returns the reason why there was nothing to compare a transaction with. */

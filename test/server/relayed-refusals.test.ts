@@ -189,6 +189,8 @@ test("an offer that other software has made is refused because of that, at each 
     detail: `A purchase that is created does not allow reconcile. ${never}`,
     allowed: [],
   });
+  const { receipt: payment } = await kit.sandbox.wallets.buyer.pay(purchase, { permit: true });
+  expect(await kit.sandbox.explain(payment.transactionHash)).toMatchObject({ accepted: false, cause: never });
   await kit.sandbox.clock.travelTo(purchase.deadlines.offer_deadline + 1);
   expectRefused(await kit.requestActivation(purchase), {
     detail: "The offer was not sent: other software has offered the purchase already. Create a new purchase.",
