@@ -84,6 +84,8 @@ async function ask(url: string, body: string, signal: AbortSignal): Promise<stri
     return await (await fetch(target, { method: "POST", headers, body, signal })).text();
   }
   const socket = new WebSocket(url, { handshakeTimeout: nodeMs });
+  // Its end before it is open is one.
+  socket.on("error", () => {});
   try {
     await once(socket, "open", { signal });
     socket.send(body);

@@ -269,7 +269,7 @@ export class RequestAnswerer {
   ): Promise<RpcResponse> {
     const { id, method } = call;
     const { held, gone } = caller;
-    const waitMs = typeof wished === "number" && wished > 0 ? Math.min(wished, blockMs) : blockMs;
+    const waitMs = typeof wished === "number" && wished > 0 ? Math.min(Math.ceil(wished), blockMs) : blockMs;
     const params = [transaction];
     const plain = { id, method: method.slice(0, -"Sync".length), plan: { kind: "send", params } } as const;
     const sent = await this.#send(plain, params, caller);

@@ -192,6 +192,9 @@ async function stateFolders(): Promise<string[]> {
   return (await readdir(tmpdir())).filter((name) => name.startsWith("routing-sandbox-state-"));
 }
 
+/** Longer than a start takes on a busy machine until Anvil starts, and shorter than the chain may take for an answer. */
+const limitMs = 6_000;
+
 describe("a start whose Anvil is stopped fails when its time is over and leaves no process, port or lock", {
   tags: "thorough",
 }, () => {
@@ -199,8 +202,8 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     const dataDirectory = join(await temporaryFolder(), "kept");
     const stopped = await stopNextAnvil();
     const port = await freePort();
-    const start = open({ dataDirectory, startTimeoutMs: 3_000, ports: { api: port } });
-    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to start", 3_000));
+    const start = open({ dataDirectory, startTimeoutMs: limitMs, ports: { api: port } });
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to start", limitMs));
     expect(await findProcess(await stopped())).toBeUndefined();
     expect(await canListen(port)).toBe(true);
     expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
@@ -216,8 +219,8 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
       return chain;
     };
     const port = await freePort();
-    const start = open({ dataDirectory, startTimeoutMs: 2_000, ports: { api: port }, adaptChain });
-    await expect(start).rejects.toMatchObject(timeoutWhile("the chain to respond", 2_000));
+    const start = open({ dataDirectory, startTimeoutMs: limitMs, ports: { api: port }, adaptChain });
+    await expect(start).rejects.toMatchObject(timeoutWhile("the chain to respond", limitMs));
     expect(await findProcess(pid)).toBeUndefined();
     expect(await canListen(port)).toBe(true);
     expect(existsSync(dataDirectory)).toBe(false);
@@ -238,8 +241,8 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
       await stopProcess(pid);
       return chain;
     };
-    const start = open({ from: file, startTimeoutMs: 2_000, adaptChain });
-    await expect(start).rejects.toMatchObject(timeoutWhile("the chain to respond", 2_000));
+    const start = open({ from: file, startTimeoutMs: limitMs, adaptChain });
+    await expect(start).rejects.toMatchObject(timeoutWhile("the chain to respond", limitMs));
     expect(await findProcess(pid)).toBeUndefined();
     expect((await stateFolders()).filter((name) => !before.includes(name))).toEqual([]);
   });
@@ -248,11 +251,11 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     const dataDirectory = join(await temporaryFolder(), "kept");
     const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
     const stopped = await stopNextAnvil();
-    const timeout = ["--start-timeout", "2000"];
+    const timeout = ["--start-timeout", `${limitMs}`];
     expect(await tryCli(["start", "--json", "--data-dir", dataDirectory, ...timeout, ...ports])).toEqual({
       code: 1,
       stdout: "",
-      stderr: `${inFlags(timeoutWhile("Anvil to start", 2_000).message)}\n`,
+      stderr: `${inFlags(timeoutWhile("Anvil to start", limitMs).message)}\n`,
     });
     expect(await findProcess(await stopped())).toBeUndefined();
     expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
@@ -284,8 +287,8 @@ test("a stored chain whose start fails continues at the next start", { tags: "th
   const before = await first.fingerprint();
   await first.close();
   const stopped = await stopNextAnvil();
-  await expect(open({ dataDirectory, startTimeoutMs: 3_000 })).rejects.toMatchObject(
-    timeoutWhile("Anvil to start", 3_000),
+  await expect(open({ dataDirectory, startTimeoutMs: limitMs })).rejects.toMatchObject(
+    timeoutWhile("Anvil to start", limitMs),
   );
   expect(await findProcess(await stopped())).toBeUndefined();
   const again = await open({ dataDirectory });

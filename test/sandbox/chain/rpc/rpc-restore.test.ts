@@ -156,7 +156,7 @@ describe("a transaction that waits for its block", () => {
   test("waits as long as its second parameter says (EIP-7966), and names the transaction that was sent", async () => {
     const start = await sandbox.snapshot();
     await setMining(sandbox.chain.client, "never");
-    const { error } = await post(request([transfer(), 50]));
+    const { error } = await post(request([transfer(), 49.5]));
     expect(error.message).toMatch(
       /^The transaction 0x\w{64} was sent, and no block had it within 0\.05 s\. Mine a block, then read/,
     );
