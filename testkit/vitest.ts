@@ -57,8 +57,8 @@ export function sandboxTest({ scope = "worker", trace, traceFolder, ...options }
         onCleanup(async () => await pool.close());
         return pool;
       })
-      .extend("sandbox", async ({ sandboxPool, task }, { onCleanup }) => {
-        const lease = await sandboxPool.lease();
+      .extend("sandbox", async ({ sandboxPool, task, signal }, { onCleanup }) => {
+        const lease = await sandboxPool.lease(signal);
         const { sandbox } = lease;
         const watched = watchTest(sandbox, tracing, () => readVitestTest(task));
         onCleanup(async () => await endTest(lease, watched));

@@ -19,8 +19,11 @@ export interface Lease {
 
 /** Leases sandboxes to tests, each reset before the next test. */
 export interface Pool {
-  /** @throws SandboxError not_leased while another test has the only one. */
-  lease(): Promise<Lease>;
+  /**
+   * @param over - aborts when the test is over: it can time out while its sandbox starts, which the next test then waits for.
+   * @throws SandboxError not_leased while another test has the only one; the reason of the signal.
+   */
+  lease(over?: AbortSignal): Promise<Lease>;
   close(): Promise<void>;
 }
 
@@ -60,16 +63,22 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
     };
   let kept: Kept | null = null;
   let state: "free" | "leased" | "ending" = "free";
+  let opening: Promise<Kept> | null = null;
   return {
-    async lease() {
+    async lease(over) {
+      while (opening !== null) await opening.catch(() => undefined);
       if (state !== "free") throw notFree(state);
       state = "leased";
       try {
-        kept = kept === null ? await open(options) : await resetOrReopen(kept, options);
+        opening = kept === null ? open(options) : resetOrReopen(kept, options);
+        kept = await opening;
+        over?.throwIfAborted();
       } catch (error) {
-        kept = null;
+        if (over?.aborted !== true) kept = null;
         state = "free";
         throw error;
+      } finally {
+        opening = null;
       }
       const { end, ...lease } = leaseOf(kept);
       return {

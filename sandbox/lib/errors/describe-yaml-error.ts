@@ -1,7 +1,4 @@
-import { z } from "zod";
 import { messageOf } from "../../../protocol/coded-error.ts";
-
-const positioned = z.object({ pos: z.tuple([z.int(), z.int()]) });
 
 /**
  * Says what is wrong with a YAML text, and where, in words that its author can act on.
@@ -19,9 +16,9 @@ export function describeYamlError(
   const message = messageOf(thrown);
   if (message.startsWith("Maximum call stack")) return "it has too many levels";
   const reason = describeReason(message);
-  const { data } = positioned.safeParse(thrown);
-  if (data === undefined) return reason;
-  const { line, col } = lines.linePos(data.pos[0]);
+  const [offset]: unknown[] = [Reflect.get(Object(thrown), "pos")].flat();
+  if (typeof offset !== "number") return reason;
+  const { line, col } = lines.linePos(offset);
   return `${reason} at line ${line}, column ${col}`;
 }
 
