@@ -44,7 +44,10 @@ export const clearFaults = defineControl({
   tag: "Faults",
   summary: "Clears all faults, and resumes mining that a fault has paused.",
   description: "The response is sent when the transactions that waited for that are mined.",
-  command: { name: "fault clear", description: "clear all faults, and resume mining that a fault has paused" },
+  command: {
+    name: "fault clear",
+    description: "clear all faults, and resume mining that a fault has paused",
+  },
   success: { status: 200, description: "No faults.", schema: listSchema },
   gated: true,
   async handle({ sandbox: { faults } }) {
