@@ -2,6 +2,7 @@ import "../sandbox/lib/processes/require-node.ts";
 // Loaded with the file of the tests, so that the timeout of the first test does not include it.
 import "../sandbox/create-sandbox.ts";
 
+import { AbortController } from "../protocol/globals.ts";
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
@@ -61,7 +62,10 @@ export function sandboxFixture({
   const tracing = requireTraceOptions(definedOnly({ trace, traceFolder }));
   const pool = openPool(options, "worker");
   let current: { lease: Lease; test: WatchedTest; ignoreSignals: () => void } | null = null;
+  let beginning = new AbortController();
   const end = async (read: ReadTest) => {
+    // A runner ends a test whose begin() takes too long, too.
+    beginning.abort(new SandboxError("not_leased", "The test ended while its sandbox started."));
     const ended = current;
     current = null;
     if (ended === null) return;
@@ -78,7 +82,8 @@ export function sandboxFixture({
       return current.lease.sandbox;
     },
     begin: hook(async (read) => {
-      const lease = await pool.lease();
+      beginning = new AbortController();
+      const lease = await pool.lease(beginning.signal);
       const test = watchTest(lease.sandbox, tracing, read);
       current = { lease, test, ignoreSignals: beforeSignals(async (signal) => await test.interrupt(signal)) };
     }),

@@ -34,12 +34,14 @@ export function doctorCommand(terminal: Terminal): Command {
     .addOption(poolPortOption())
     .addOption(jsonOption())
     .action(async (flags: DoctorFlags, command: Command) => {
-      const [{ examine }, { examinePool }, { examineChainNode, examineDatabase }] = await Promise.all([
+      const [{ examine }, { examinePool }, { examineChainNode }] = await Promise.all([
         import("../doctor/examine.ts"),
         import("../doctor/pool.ts"),
         import("../doctor/services.ts"),
       ]);
       const { dataDir, apiPort, docsPort, controlPort, rpcPort, port } = flags;
+      const configured = await readConfigured(command);
+      const store = configured.get("--store")?.value;
       const findings = await examine({
         dataDirectory: dataDir,
         ports: {
@@ -48,12 +50,11 @@ export function doctorCommand(terminal: Terminal): Command {
           "--control-port": controlPort,
           "--rpc-port": rpcPort,
         },
+        store: typeof store === "string" ? store : undefined,
+        onNode: configured.has("--rpc-url"),
         environment: process.env,
       });
-      const configured = await readConfigured(command);
       findings.push(await examinePool(port));
-      const store = configured.get("--store")?.value;
-      if (typeof store === "string") findings.push(await examineDatabase(store));
       findings.push(...(await examineChainNode(networkFlags(configured))));
       findings.push(describeConfiguration(configured));
       print(terminal, flags, { findings }, render(findings));

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../protocol/coded-error.ts";
-import { journalIn, readBeginning } from "../../sandbox/data-directory/beginning.ts";
+import { journalIn, readBeginning, requireStore } from "../../sandbox/data-directory/beginning.ts";
 import { readOwner } from "../../sandbox/data-directory/lock.ts";
 import { requireState } from "../../sandbox/data-directory/open-journal.ts";
 import { requireFiles, requireOwnEnvironment } from "../../sandbox/data-directory/sandbox-file.ts";
@@ -19,6 +19,7 @@ import { broken, type Finding, healthy } from "./finding.ts";
 export async function examineDataDirectory(
   dataDirectory: string,
   running: SandboxDescription | null,
+  inDatabase: boolean,
 ): Promise<Finding[]> {
   const folder = resolve(dataDirectory);
   const writing = await examineWriting(folder);
@@ -28,7 +29,7 @@ export async function examineDataDirectory(
     writing,
     ...(await examineFiles(folder)),
     await examineOwner(folder, running),
-    ...(running === null ? [await examineStore(folder)] : []),
+    ...(running === null ? [await examineStore(folder, inDatabase)] : []),
   ];
 }
 
@@ -100,23 +101,24 @@ async function examineOwner(folder: string, running: SandboxDescription | null):
   );
 }
 
-async function examineStore(folder: string): Promise<Finding> {
+async function examineStore(folder: string, inDatabase: boolean): Promise<Finding> {
   const check = "store";
   try {
     const begun = await readBeginning(folder);
     if (begun === null) return healthy(check, "There is no store yet. The next start creates a new sandbox.");
+    requireStore(folder, begun.settings, inDatabase);
     if (begun.state !== null) await requireState(folder, begun);
     const { collections, chain = [] } = await readDirectory(journalIn(folder));
     const records = Object.values(collections).reduce((sum, kept) => sum + Object.keys(kept).length, 0);
     const blocks = chain.filter(({ kind }) => kind === "block").length;
-    const { seed, mode, epoch, in_database: inDatabase = false } = begun.settings;
+    const { seed, mode, epoch } = begun.settings;
     // The seed of a node's chain is a secret.
     const made =
       epoch === undefined ? `seed "${seed}" in mode ${mode}, ${blocks} blocks` : `chain epoch ${epoch}`;
     const held = `${made}, ${records} records`;
     return healthy(
       check,
-      `${journalIn(folder)} is complete (${held}). The next start continues from it${inDatabase ? ", and from the database that --store has to name" : ""}.`,
+      `${journalIn(folder)} is complete (${held}). The next start continues from it${inDatabase ? ", and from the database" : ""}.`,
     );
   } catch (error) {
     return broken(check, messageOf(error), "Follow the message. Nothing in the directory was changed.");

@@ -18,11 +18,11 @@ import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { findRunning } from "../running/find-running.ts";
 import { examineDataDirectory } from "./data-directory.ts";
 import { broken, type Examined, type Finding, healthy } from "./finding.ts";
-import { examineParts } from "./services.ts";
+import { examineDatabase, examineParts } from "./services.ts";
 
 /** Looks at everything that has to be right for a sandbox to start on this machine; changes nothing. */
 export async function examine(examined: Examined): Promise<Finding[]> {
-  const { dataDirectory, ports, environment } = examined;
+  const { dataDirectory, ports, store, onNode = false, environment } = examined;
   // Files that it cannot read are found below.
   const running = await findRunning(dataDirectory).catch(() => null);
   return [
@@ -31,8 +31,9 @@ export async function examine(examined: Examined): Promise<Finding[]> {
     await examineAnvil(),
     await examineOrphans(),
     await examineGenesis(),
-    ...(await examineDataDirectory(dataDirectory, running)),
+    ...(await examineDataDirectory(dataDirectory, running, store !== undefined)),
     ...(running === null ? [] : [await examineParts(running)]),
+    ...(store === undefined ? [] : [await examineDatabase(store, dataDirectory, onNode)]),
     await examineDisk(dataDirectory),
     await examineClock(dataDirectory),
     examineProxies(environment),

@@ -16,6 +16,10 @@ export interface Examined {
   dataDirectory: string;
   /** The ports that a start would take; 0 is free by nature. */
   ports: { readonly [option: string]: number };
+  /** The URL of the database that a start would use; none without one. */
+  store?: string | undefined;
+  /** Whether the chain would be that of a node. */
+  onNode?: boolean;
   /** The environment that programs of this machine are started with. */
   environment: { readonly [name: string]: string | undefined };
 }

@@ -1,7 +1,9 @@
 import { once } from "node:events";
+import { resolve } from "node:path";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { messageOf } from "../../protocol/coded-error.ts";
+import { readBeginning } from "../../sandbox/data-directory/beginning.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { type NetworkFlags, networkOf } from "../network-options.ts";
@@ -28,13 +30,26 @@ export async function examineParts({ urls, pid }: SandboxDescription): Promise<F
   }
 }
 
-/** Checks that the database that a start would use responds. @param url - of the option store. */
-export async function examineDatabase(url: string): Promise<Finding> {
+/**
+ * Checks that the database that a start would use responds, can have its tables, and belongs to the chain of the data directory.
+ *
+ * @param url - of the option store.
+ */
+export async function examineDatabase(url: string, dataDirectory: string, onNode: boolean): Promise<Finding> {
   const check = "database";
-  const { Database } = await import("../../server/store/postgres/database.ts");
+  const [{ Database }, { tryTables }, { isOfAnother }] = await Promise.all([
+    import("../../server/store/postgres/database.ts"),
+    import("../../server/store/postgres/postgres-store.ts"),
+    import("../../sandbox/cluster/shared-store.ts"),
+  ]);
   try {
     const database = new Database(url);
-    await (await database.connect()).end();
+    const kept = await tryTables(database).finally(async () => await database.close());
+    // A damaged data directory is a finding of its own.
+    const begun = await readBeginning(resolve(dataDirectory)).catch(() => undefined);
+    const own = begun?.settings.epoch ?? begun?.chain?.deployment.epoch ?? null;
+    // A node's chain is there without a data directory, too.
+    if (begun !== undefined && own !== kept && (own !== null || !onNode)) throw isOfAnother(database, kept);
     return healthy(check, `${database.name} responds.`);
   } catch (error) {
     return broken(check, messageOf(error), "Follow the message.");

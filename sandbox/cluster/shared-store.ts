@@ -64,6 +64,14 @@ const sharedSandbox = z.object({
 /** The parsed form of {@link sharedSandbox}. */
 export type SharedSandbox = z.infer<typeof sharedSandbox>;
 
+/** The error of a database that does not belong to the chain. @param kept - the epoch of the chain that it belongs to, if any. */
+export function isOfAnother(database: Database, kept: string | null): SandboxError {
+  return new SandboxError(
+    "database_mismatch",
+    `The database (${database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Start with the data directory that belongs to it (the option dataDirectory), or choose another schema (?schema= in the option store).`,
+  );
+}
+
 /** A store in a database, and this process's place among those that share it. */
 export class SharedStore implements Cluster {
   readonly store: PostgresStore;
@@ -123,11 +131,7 @@ export class SharedStore implements Cluster {
       await this.store.writeAbout("epoch", epoch);
     }
     // A fresh chain can have the epoch of one that is gone: what the database holds of that one is not on it.
-    else if (kept !== epoch || !resumed)
-      throw new SandboxError(
-        "database_mismatch",
-        `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Start with the data directory that belongs to it (the option dataDirectory), or choose another schema (?schema= in the option store).`,
-      );
+    else if (kept !== epoch || !resumed) throw isOfAnother(this.store.database, kept);
     if (!chain.isOwn) await this.requireSeed(seed);
     const { commits, chainRecords } = await this.store.position();
     if (journal === null) return;

@@ -157,11 +157,7 @@ export function parseBeginning(directory: string, begin: unknown): Beginning {
  */
 export async function requireSettings(directory: string, wanted: KeptSettings): Promise<void> {
   const kept = await readKeptSettings(directory);
-  if (kept?.in_database === true && !wanted.in_database)
-    throw new SandboxError(
-      "data_directory_mismatch",
-      `${directory} keeps its records in a database, and the option store is missing. Name that database with the option store, or choose another directory with the option dataDirectory.`,
-    );
+  if (kept !== null) requireStore(directory, kept, wanted.in_database);
   if (kept !== null && kept.epoch !== wanted.epoch)
     throw new SandboxError(
       "data_directory_mismatch",
@@ -185,11 +181,22 @@ export async function requireSettings(directory: string, wanted: KeptSettings): 
       "data_directory_mismatch",
       `${directory} was made with ${differing.kept}, not with ${differing.wanted}. Leave out ${differing.options} to continue with it, delete it with the option fresh, or choose another directory with the option dataDirectory.`,
     );
-  if (!kept.in_database && wanted.in_database)
-    throw new SandboxError(
-      "data_directory_mismatch",
-      `${directory} has its records in files, not in a database. Leave out the option store to continue with it, or choose another directory with the option dataDirectory.`,
-    );
+}
+
+/**
+ * Makes sure that a kept sandbox finds its records where they are.
+ *
+ * @param inDatabase - whether the option store is there.
+ * @throws SandboxError data_directory_mismatch
+ */
+export function requireStore(directory: string, kept: KeptSettings, inDatabase: boolean): void {
+  if (kept.in_database === inDatabase) return;
+  throw new SandboxError(
+    "data_directory_mismatch",
+    inDatabase
+      ? `${directory} has its records in files, not in a database. Leave out the option store to continue with it, or choose another directory with the option dataDirectory.`
+      : `${directory} keeps its records in a database, and the option store is missing. Name that database with the option store, or choose another directory with the option dataDirectory.`,
+  );
 }
 
 /** Returns what the settings keep of a registrar contract. */

@@ -75,6 +75,17 @@ test("outside of a test the fixture has no sandbox, and says where to use it", (
   );
 });
 
+test("a test that times out while its sandbox starts does not keep it from the next test", async () => {
+  const late = sandboxFixture({ seed: "late" });
+  const begun = late.begin().catch((error: unknown) => error);
+  await late.end();
+  await late.begin();
+  expect(await begun).toMatchObject({ code: "not_leased" });
+  expect(await late.sandbox.clock.now()).toBeGreaterThan(0);
+  await late.end();
+  await late.close();
+});
+
 test("a fixture that no test has used closes", async () => {
   await expect(sandboxFixture().close()).resolves.toBeUndefined();
 });

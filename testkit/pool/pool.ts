@@ -47,8 +47,10 @@ interface Kept extends Opened {
 export function openPool(options: SandboxOptions, scope: "worker" | "test"): Pool {
   if (scope === "test")
     return {
-      async lease() {
+      async lease(over) {
         const opened = await openExplorable(options);
+        if (over?.aborted === true) await opened.sandbox.close();
+        over?.throwIfAborted();
         const { skipWaitsDuring, close } = opened.sandbox;
         const { end, ...lease } = leaseOf({ ...opened, skipWaitsDuring });
         return {

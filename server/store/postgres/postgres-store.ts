@@ -41,7 +41,7 @@ export class PostgresStore implements Store {
 
   /** Opens a store and makes its tables. @throws StoreUnavailableError, StoreDamagedError */
   static async open(database: Database): Promise<PostgresStore> {
-    await prepareTables(database);
+    await database.transaction(async (query) => await prepareTables(database, query));
     return new PostgresStore(database);
   }
 
@@ -195,20 +195,34 @@ const currentFormat = 1;
  *
  * @throws StoreDamagedError when they are of a newer format.
  */
-async function prepareTables(database: Database): Promise<void> {
+async function prepareTables(database: Database, query: RunQuery): Promise<void> {
   const { schema } = database;
-  await database.transaction(async (query) => {
-    await query(`SELECT pg_advisory_xact_lock(${database.lock("schema")})`);
-    await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-    await query(`CREATE TABLE IF NOT EXISTS ${schema}.about (name text PRIMARY KEY, value text NOT NULL)`);
-    const [format] = await query(`SELECT value FROM ${schema}.about WHERE name = 'format'`);
-    if (format !== undefined && format["value"] !== String(currentFormat))
-      throw new StoreDamagedError(
-        `The tables in ${database.name} are of format ${format["value"]}, and this version knows format ${currentFormat}. Use the version that made them, or another schema.`,
-      );
-    if (format !== undefined) return;
-    for (const statement of statements(schema)) await query(statement);
-    await query(`INSERT INTO ${schema}.about VALUES ('format', $1)`, [String(currentFormat)]);
+  await query(`SELECT pg_advisory_xact_lock(${database.lock("schema")})`);
+  await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  await query(`CREATE TABLE IF NOT EXISTS ${schema}.about (name text PRIMARY KEY, value text NOT NULL)`);
+  const [format] = await query(`SELECT value FROM ${schema}.about WHERE name = 'format'`);
+  if (format !== undefined && format["value"] !== String(currentFormat))
+    throw new StoreDamagedError(
+      `The tables in ${database.name} are of format ${format["value"]}, and this version knows format ${currentFormat}. Use the version that made them, or another schema.`,
+    );
+  if (format !== undefined) return;
+  for (const statement of statements(schema)) await query(statement);
+  await query(`INSERT INTO ${schema}.about VALUES ('format', $1)`, [String(currentFormat)]);
+}
+
+/**
+ * Makes the tables as a start does, and takes that back.
+ *
+ * @returns the epoch of the chain that the records belong to; null when there are none.
+ * @throws StoreUnavailableError, StoreDamagedError
+ */
+export async function tryTables(database: Database): Promise<string | null> {
+  return await database.onConnection(async (query) => {
+    await query("BEGIN");
+    await prepareTables(database, query);
+    const [row] = await query(`SELECT value FROM ${database.schema}.about WHERE name = 'epoch'`);
+    await query("ROLLBACK");
+    return row === undefined ? null : String(row["value"]);
   });
 }
 

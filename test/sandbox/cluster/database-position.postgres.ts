@@ -3,7 +3,9 @@ import { cp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Finding } from "../../../cli/doctor/finding.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { tryCli } from "../../cli/run-cli.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { hasPostgres, inPostgres, type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -72,6 +74,40 @@ describe.skipIf(!hasPostgres)(`a data directory and its database ${inPostgres}`,
   });
   const advice =
     "Put both back to backups of the same moment, or choose another data directory \\(the option dataDirectory\\) and schema \\(\\?schema= in the option store\\)\\.$";
+
+  test("are compared by doctor, which finds what a start would refuse, and changes nothing", async () => {
+    const place = await newPlace("examined");
+    const doctor = async ({ dataDirectory }: Pick<Place, "dataDirectory">) => {
+      const { stdout } = await tryCli(["doctor", "--json", "--data-dir", dataDirectory]);
+      const findings: Finding[] = JSON.parse(stdout).findings;
+      return findings.filter(({ ok, check }) => !ok && ["database", "store"].includes(check));
+    };
+    const other = await newPlace("another");
+    const found = (check: string, text: string) => [
+      expect.objectContaining({ check, found: expect.stringContaining(text) }),
+    ];
+    const isOfAnother = found("database", "holds what belongs to another chain");
+    expect(await withStore(place, async () => await doctor(place))).toEqual([]);
+    expect(await server.ask("SELECT 1 FROM pg_namespace WHERE nspname = 'examined'")).toEqual([]);
+    await run(place, pay);
+    // In live mode, a chain has the time of its start.
+    const { dataDirectory, store } = other;
+    await (await createSandbox({ dataDirectory, store, mode: "live" })).close();
+    expect(await withStore(place, async () => await doctor(place))).toEqual([]);
+    expect(await doctor(place)).toEqual(found("store", "and --store is missing"));
+    expect(await withStore(other, async () => await doctor(place))).toEqual(isOfAnother);
+    const gone = await newPlace("gone");
+    expect(await withStore(place, async () => await doctor(gone))).toEqual(isOfAnother);
+    await server.ask("CREATE ROLE reader LOGIN");
+    const reader = { ...gone, store: gone.store.replace("sandbox:", "reader:") };
+    expect(await withStore(reader, async () => await doctor(gone))).toEqual(
+      found("database", "(42501). The role lacks a right."),
+    );
+    await server.ask("ALTER ROLE reader SET default_transaction_read_only = on");
+    expect(await withStore(reader, async () => await doctor(gone))).toEqual(
+      found("database", "(25006). It can only be read."),
+    );
+  });
 
   test("are refused when the directory is older than the database, and accepted when both are put back", async () => {
     const place = await newPlace("older_directory");
