@@ -5,6 +5,7 @@ import type { ObservedTransaction } from "../../protocol/binding/observed-transa
 import { type Call, payBatchCall, payCall, payWithPermitCall } from "../../protocol/call.ts";
 import type { SignedPermit } from "../../protocol/messages/permit.ts";
 import { readCall } from "../../protocol/read-call.ts";
+import { differingBytes } from "../../protocol/values/differing-bytes.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import type { ExpectedPayment } from "../binding/expectations.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
@@ -34,7 +35,8 @@ const paid = { abi: purchaseRegistrarAbi, event: "PurchasePaid" };
 
 /**
  * Reads which purchases a transaction claims to pay. Anything but a `pay`, `payWithPermit` or `payBatch` that names the
- * asked purchase becomes the payment of it that was expected, so that the check can show the difference.
+ * asked purchase becomes the payment of it that was expected, so that the check can show the difference: in a `payBatch`, in the place of the
+ * id that is closest to it.
  *
  * @param at - the asked purchase on chain, and the block that every other one is read at.
  */
@@ -48,8 +50,9 @@ export async function readClaimedPayments(
   const entries = calldataPayments(observed.envelope?.input ?? "0x");
   const own = asked.value.commitment_hash;
   const permit = entries?.permit ?? null;
+  const paying = paymentLogs(observed, services).find(({ fields }) => fields["id"] === own);
+  if (entries?.batch === true && paying === undefined) nameIn(entries.payments, own);
   if (entries === null || !entries.payments.some(({ id }) => id === own)) {
-    const paying = paymentLogs(observed, services).find(({ fields }) => fields["id"] === own);
     const outstanding = BigInt(asked.value.amount) - at.paid;
     const amount = amountArgument(paying?.fields["amount"] ?? entries?.payments[0]?.amount ?? outstanding);
     const purchase = at.exists ? asked.value : null;
@@ -76,6 +79,14 @@ export async function readClaimedPayments(
     ? payBatchCall(registrar, ids, amounts)
     : paymentCall(registrar, own, amounts[0] ?? 0n, permit);
   return { call, permit, mayPermit: permit !== null, payments };
+}
+
+/** Gives the payment whose id is the closest to that of a purchase the right one. */
+function nameIn(payments: CalldataPayments["payments"], own: Hex): void {
+  const [closest] = payments.toSorted(
+    (left, right) => differingBytes(left.id, own).length - differingBytes(right.id, own).length,
+  );
+  if (closest !== undefined) closest.id = own;
 }
 
 /** The payments of a `payBatch`, in order; none for any other calldata. */

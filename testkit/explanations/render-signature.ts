@@ -1,5 +1,5 @@
 import { hexToString, isHex } from "viem";
-import { differingBytes } from "../../sandbox/explain/cause/differing-bytes.ts";
+import { differingBytes } from "../../protocol/values/differing-bytes.ts";
 import type {
   DecisionExplanation,
   TypedDataExplanation,

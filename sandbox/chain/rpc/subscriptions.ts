@@ -28,6 +28,8 @@ export class Subscriptions {
     this.#client = client;
     this.#mostBacklog = mostBacklog;
     this.#chain = openDirectSocket(url);
+    // Each call in progress listens for the end of the connection.
+    this.#chain.setMaxListeners(0);
     this.#chain.on("message", (data) => this.#take(data));
     // A close follows.
     this.#chain.on("error", () => {});

@@ -1,6 +1,8 @@
-import type { Address } from "viem";
+import { type Address, type Hex, toFunctionSelector } from "viem";
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
 import type { DecodedCall } from "../../../protocol/call.ts";
+import { differingBytes } from "../../../protocol/values/differing-bytes.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
@@ -12,7 +14,6 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { readCallTo } from "../address-book.ts";
 import { member } from "../cause/compare-calls.ts";
-import { differingBytes } from "../cause/differing-bytes.ts";
 import { allCalls, type TracedCall } from "../execution/call-trace.ts";
 import { type Candidate, candidateOf } from "./candidate.ts";
 
@@ -85,7 +86,10 @@ async function readKnown({ store, deployment }: Services): Promise<Known> {
   return known;
 }
 
-/** The transaction's own call and those inside it, as far as they say something under the ABIs of the deployment. */
+/**
+ * The transaction's own call and those inside it, as far as they say something under the ABIs of the deployment. One byte of the
+ * own call's selector may be wrong.
+ */
 function madeCalls(
   { envelope }: ObservedTransaction,
   trace: TracedCall | null,
@@ -93,7 +97,8 @@ function madeCalls(
 ): MadeCall[] {
   if (envelope?.sender === null || envelope === null) return [];
   const { sender, to, input } = envelope;
-  const calls = [{ to, input }, ...(trace === null ? [] : allCalls(trace))];
+  const own = readCallTo(to, input, deployment) === null ? withNearestSelector(input) : input;
+  const calls = [{ to, input: own }, ...(trace === null ? [] : allCalls(trace))];
   return calls.flatMap((call) => {
     const decoded = readCallTo(call.to ?? null, call.input, deployment);
     return decoded === null ? [] : [{ ...decoded, sender }];
@@ -146,6 +151,15 @@ const stepsOfCalls: ReadonlyMap<string, ExplainedStep> = new Map([
   ["collectRefund", "refund"],
   ["approve", "payment approval"],
 ]);
+
+const selectors = purchaseRegistrarAbi
+  .filter((item) => item.type === "function" && stepsOfCalls.has(item.name))
+  .map((item) => toFunctionSelector(item));
+
+function withNearestSelector(input: Hex): Hex {
+  const meant = selectors.find((selector) => differingBytes(selector, input.slice(0, 10)).length === 1);
+  return meant === undefined ? input : `0x${meant.slice(2)}${input.slice(10)}`;
+}
 
 /**
  * Returns the possible purposes of an approval: a wallet can be a merchant's and a buyer's, and the spender can be the

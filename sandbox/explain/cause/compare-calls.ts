@@ -3,11 +3,11 @@ import type { BindingCheck } from "../../../protocol/binding/check-binding.ts";
 import { decodeCall } from "../../../protocol/call.ts";
 import { readCall } from "../../../protocol/read-call.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import { differingBytes } from "../../../protocol/values/differing-bytes.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
 import { contractAt, labelOf, readCallTo } from "../address-book.ts";
 import type { Explanation, MemberDifference } from "../explanation.ts";
-import { differingBytes } from "./differing-bytes.ts";
 
 /** The contract and the calldata of a call. */
 interface ComparedCall {

@@ -1,9 +1,9 @@
 import { getAddress, isAddress } from "viem";
+import { differingBytes } from "../../../protocol/values/differing-bytes.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
 import { contractAt } from "../address-book.ts";
 import { compareMember } from "../cause/compare-calls.ts";
-import { differingBytes } from "../cause/differing-bytes.ts";
 import type { MemberDifference } from "../explanation.ts";
 import type { TypeMembers } from "./find-wrong-member.ts";
 import type { SignatureMistake, SignatureMistakeName } from "./mistakes.ts";

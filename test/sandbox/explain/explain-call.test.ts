@@ -130,6 +130,39 @@ describe("a call is refused before it is sent:", () => {
   });
 });
 
+/** The hex in which one byte is another one. */
+function withWrongByte(hex: Hex, index: number): Hex {
+  const at = 2 + index * 2;
+  const wrong = (Number.parseInt(hex.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, "0");
+  return `0x${hex.slice(2, at)}${wrong}${hex.slice(at + 2)}`;
+}
+
+describe("one wrong byte is named:", () => {
+  const buyer = () => fixture.address("buyer");
+
+  test.each([0, 1])("in id %i of a batch", async (place) => {
+    await fixture.succeed("merchant", await fixture.registration(fixture.draft));
+    const paid = [fixture.purchase, fixture.draft];
+    const ids = paid.map(({ commitment }) => commitment.hash);
+    const wrong = ids.map((id, index) => (index === place ? withWrongByte(id, 5) : id));
+    const amounts = paid.map(() => 25n * usdc);
+    const call = { from: buyer(), ...bare(payBatchCall(fixture.contracts.registrar, wrong, amounts)) };
+    const { cause } = await explain(call);
+    expect(cause).toBe(`In payBatch, ids[${place}] is "${wrong[place]}"; "${ids[place]}" was expected.`);
+  });
+
+  test("in the selector", async () => {
+    const { to, data } = await fixture.registration(fixture.draft);
+    const call = { from: fixture.address("merchant"), to, data: withWrongByte(data, 2) };
+    const explanation = await explain(call);
+    expect(explanation).toMatchObject({
+      step: "registration",
+      subject: fixture.draft.id,
+      cause: "It calls no known function; register on the registrar contract was expected.",
+    });
+  });
+});
+
 test("a registration is judged without the state that only its transaction writes", async () => {
   const { to, data } = await fixture.registration(fixture.draft);
   expect(await explain({ from: fixture.address("merchant"), to, data })).toMatchObject({

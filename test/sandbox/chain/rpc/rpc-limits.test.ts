@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import type { Hex } from "viem";
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
@@ -223,6 +223,9 @@ describe("the number of what a caller keeps in Anvil:", () => {
       return z.array(response).parse(JSON.parse(String(text)));
     };
     const subscribe = (id: number) => callOf("eth_subscribe", ["logs", {}], id);
+    const warned = vi.fn();
+    process.on("warning", warned);
+    onTestFinished(() => void process.off("warning", warned));
     const answers = await exchange(Array.from({ length: 101 }, (_, id) => subscribe(id)));
     expect(answers.filter(({ error }) => error === undefined)).toHaveLength(100);
     expect(answers[100]?.error).toEqual({
@@ -232,6 +235,14 @@ describe("the number of what a caller keeps in Anvil:", () => {
     });
     const again = await exchange([callOf("eth_unsubscribe", [answers[0]?.result]), subscribe(1)]);
     expect(again.map(({ error }) => error)).toEqual([undefined, undefined]);
+    // Not in a batch, whose calls come one after the other.
+    let answered = 0;
+    socket.on("message", () => {
+      answered += 1;
+    });
+    for (let id = 0; id < 20; id += 1) socket.send(JSON.stringify(subscribe(id)));
+    await expect.poll(() => answered).toBe(20);
+    expect(warned).not.toHaveBeenCalled();
   });
 
   const all = async (method: string, params: readonly (readonly unknown[])[]) =>
