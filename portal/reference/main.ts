@@ -6,6 +6,7 @@ const names = {
   ".examples-select-element": "Example",
   "select.content-type": "Media type",
   "textarea.body-param__text": "Request body",
+  dialog: "Available authorizations",
   ".close-modal": "Close",
 } as const;
 
@@ -18,9 +19,7 @@ function nameControls(place: Element): void {
     for (const [selector, name] of Object.entries(names))
       for (const control of place.querySelectorAll(`${selector}:not([aria-label])`))
         control.setAttribute("aria-label", name);
-    // A person who speaks to the page says the text that is on a button.
-    for (const button of place.querySelectorAll(".auth-btn-wrapper button[aria-label]"))
-      button.removeAttribute("aria-label");
+    for (const form of place.querySelectorAll(".auth-container")) nameAuthorization(form);
     for (const [selector, level] of Object.entries(levels))
       for (const heading of place.querySelectorAll(`:is(${selector}):not([aria-level])`))
         heading.setAttribute("aria-level", level);
@@ -31,16 +30,63 @@ function nameControls(place: Element): void {
   nameAll();
 }
 
+/** Names the field and the button of an authorization by its scheme: in Swagger UI those of all schemes share names, and fields an id. */
+function nameAuthorization(form: Element): void {
+  const scheme = form.querySelector("h4 code")?.textContent ?? "";
+  const field = form.querySelector("input");
+  field?.setAttribute("id", `authorization-${scheme}`);
+  field?.setAttribute("aria-label", `${scheme} Value`);
+  form.querySelector("label")?.setAttribute("for", `authorization-${scheme}`);
+  // A person who speaks to the page says the text that is on a button.
+  for (const button of form.querySelectorAll(".auth-btn-wrapper button[aria-label]"))
+    button.setAttribute("aria-label", `${button.textContent} ${scheme}`);
+}
+
+/** The parts of React that the plugins use. */
+interface React {
+  createElement: <P extends object>(kind: string | Component<P>, props: P | null, child?: unknown) => unknown;
+  useLayoutEffect: (effect: () => () => void, dependencies: readonly []) => void;
+  useRef: <T>(initial: T | null) => { current: T | null };
+}
+
+type Component<P extends object> = (props: P) => unknown;
+
 /** A part of Swagger UI that is drawn in another way. */
-type Plugin = (system: {
-  React: { createElement: (tag: string, props: null, child: string) => unknown };
-}) => {
-  components: { [name: string]: (props: { text: string }) => unknown };
+type Plugin = (system: { React: React }) => {
+  components?: { DeepLink: Component<{ text: string }> };
+  wrapComponents?: {
+    authorizationPopup: (original: Component<PopupProps>) => Component<PopupProps>;
+  };
 };
+
+interface PopupProps {
+  authActions: { showDefinitions: (definitions: false) => void };
+}
 
 /** The path of an operation is text: Swagger UI makes it a link inside the button that opens the operation. */
 const withoutNestedLinks: Plugin = ({ React }) => ({
   components: { DeepLink: ({ text }) => React.createElement("span", null, text) },
+});
+
+/** The browser keeps the focus in its own dialog, and gives it back: Swagger UI draws only the look of one. */
+const withDialog: Plugin = ({ React }) => ({
+  wrapComponents: {
+    authorizationPopup: (original) => (props) => {
+      const dialog = React.useRef<HTMLDialogElement>(null);
+      React.useLayoutEffect(() => {
+        const opened = dialog.current;
+        opened?.showModal();
+        opened?.querySelector("input")?.focus();
+        return () => opened?.close();
+      }, []);
+      const close = () => props.authActions.showDefinitions(false);
+      return React.createElement(
+        "dialog",
+        { ref: dialog, onCancel: close },
+        React.createElement(original, props),
+      );
+    },
+  },
 });
 
 interface ReferenceOptions {
@@ -88,7 +134,7 @@ try {
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     syntaxHighlight: { activated: false },
-    plugins: [withoutNestedLinks],
+    plugins: [withoutNestedLinks, withDialog],
   });
 } catch (error) {
   place.textContent = `The description cannot be shown: ${error instanceof Error ? error.message : error}. Is the sandbox running?`;

@@ -69,3 +69,40 @@ test(
     expect(await contrastFaults(page)).toEqual([]);
   },
 );
+
+test(
+  "the dialog of Authorize starts at its first field, keeps the focus, and gives it back to its button",
+  slowLoad,
+  async () => {
+    const page = await browser.open();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.goto(`${kit.sandbox.description.urls.docs}/reference/`);
+    const button = page.locator(".auth-wrapper > button");
+    await button.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Available authorizations" });
+    const fields = ["credential Value", "account_key Value", "signed_event Value"];
+
+    await page.keyboard.type("rsk_x");
+
+    expect(await dialog.getByLabel("credential Value", { exact: true }).inputValue()).toBe("rsk_x");
+    expect(await dialog.locator(".modal-ux-content").evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+    for (const [index, name] of fields.entries()) {
+      await dialog.getByText("Value:").nth(index).click();
+      const field = dialog.getByRole("textbox", { name, exact: true });
+      expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+    }
+    for (let steps = 0; steps < 15; steps += 1) {
+      await page.keyboard.press("Tab");
+      const focused = await page.evaluate(() =>
+        [...document.querySelectorAll(":focus")].map((one) => ({
+          within: one.closest("dialog") !== null,
+          outline: getComputedStyle(one).outlineWidth,
+        })),
+      );
+      for (const one of focused) expect(one).toEqual({ within: true, outline: "3px" });
+    }
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(await button.evaluate((opener) => opener === document.activeElement)).toBe(true);
+  },
+);
