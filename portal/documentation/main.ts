@@ -86,10 +86,15 @@ function show(words: readonly string[], all: readonly PageSection[]): void {
   found.replaceChildren(heading, count, list);
 }
 
-/** Returns the rank of a section: 0 when a word is missing; headings count more than text, and a heading that is what was typed most of all. */
+/**
+ * Returns the rank of a section: 0 when a word is missing; headings count more than text, and a heading that is what was typed, as the row of a
+ * table that begins with it, more than others.
+ */
 function rankOf({ document: name, heading, text }: PageSection, words: readonly string[]): number {
   const [title, body] = [`${name} ${heading}`.toLowerCase(), text.toLowerCase()];
-  let rank = heading.toLowerCase() === words.join(" ") ? 1 : 0;
+  const typed = words.join(" ");
+  const cells = body.split(/\n| · /);
+  let rank = heading.toLowerCase() === typed || cells.includes(typed) ? 1 : 0;
   for (const word of words) {
     if (title.includes(word)) rank += 10;
     else if (body.includes(word)) rank += 1;

@@ -11,6 +11,7 @@ import type { Operation } from "../http/operation.ts";
 import { requestNames } from "../http/request/request-id.ts";
 import { escapeMarkup } from "../lib/escape-controls.ts";
 import { once } from "../lib/once.ts";
+import { type EventType, eventTypeNames, eventTypes } from "../notifications/outbox/event-types.ts";
 import { tagOf } from "../openapi/describe-api.ts";
 import { describeDocumentation, mediaType } from "../openapi/describe-documentation.ts";
 import { referencePath } from "../pages/api-pages.ts";
@@ -176,6 +177,7 @@ function renderPages(
       ...site.searchSections(),
       ...errorCodes.map(searchedError),
       ...operations.map(searchedOperation),
+      ...eventTypeNames.map(searchedEvent),
     ]);
   const text = "text/plain; charset=utf-8";
   const pages: ServedDocument[] = [
@@ -246,6 +248,17 @@ function searchedError(code: ErrorCode) {
 function searchedOperation({ id, method, path, summary, description }: Operation) {
   const text = `${method.toUpperCase()} ${path}\n${summary}. ${description}`;
   return { document: "API operations", url: `/reference/#/${tagOf(path)}/${id}`, heading: id, text };
+}
+
+/** A delivery as the search index lists it, by the id of its operation of the receiver: it leads to the reference. */
+function searchedEvent(type: EventType) {
+  const id = `on.${type}`;
+  return {
+    document: "Webhooks",
+    url: `/reference/#/webhooks/${id}`,
+    heading: id,
+    text: eventTypes[type].description,
+  };
 }
 
 function describeRetry(retryable: boolean | null): string {

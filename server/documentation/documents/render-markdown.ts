@@ -7,7 +7,7 @@ export interface Section {
   anchor: string;
   heading: string;
   depth: number;
-  /** Plain text, for search: a paragraph, an item, a cell of a table or a line of code each on a line. */
+  /** Plain text, for search: a paragraph, an item, a row of a table or a line of code each on a line. */
   text: string;
 }
 
@@ -46,7 +46,13 @@ export function renderMarkdown(markdown: string, resolve: (href: string) => stri
 
 /** The parts of a block that a search shows alone, as Markdown. */
 function linesOf(token: Token): string[] {
-  if (isTable(token)) return [token.header, ...token.rows].flat().map(({ text }) => text);
+  if (isTable(token))
+    return [token.header, ...token.rows].map((row) =>
+      row
+        .map(({ text }) => text)
+        .filter(Boolean)
+        .join(" · "),
+    );
   if (token.type === "list") return token.raw.split(/^\s*(?:[-*]|\d+\.)\s/m);
   return token.type === "code" && "text" in token ? token.text.split("\n") : [token.raw];
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { sandboxErrors } from "../../../sandbox/lib/errors/sandbox-error.ts";
 import { errorCodes } from "../../../server/errors/catalogue.ts";
 import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";
 import { sharePages } from "../share-pages.ts";
@@ -50,14 +51,33 @@ test("the first result for an error code is the page of the code", async () => {
   }
 });
 
+test("the first result for a code of the package's errors explains it", async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/`);
+  // "closed" is a word of headings, too.
+  const { closed: _, ...codes } = sandboxErrors;
+  for (const code of [...Object.keys(codes), "given_invalid", "store_damaged"]) {
+    await page.getByRole("searchbox").fill(code);
+    const marked = page.locator("mark", { hasText: code });
+    const first = page.locator("#found li:first-child").filter({ has: marked });
+    expect(await first.getByRole("link").textContent()).toBe("Options of createSandbox: Errors");
+    expect(await first.locator("p").textContent()).toMatch(new RegExp(`${code} · [A-Z].{20}`));
+  }
+});
+
 // Swagger UI is 1.7 MB of script, which two busy cores take seconds to run.
 test("the first result for an operation opens it in the reference", { timeout: 60_000 }, async () => {
   const page = await browser.open();
-  await page.goto(`${docs}/`);
-  await page.getByRole("searchbox").fill("createPurchase");
-  await page.locator("#found li:first-child a").click();
-  await page.locator('.opblock.is-open[id$="-createPurchase"]').waitFor({ timeout: 50_000 });
-  expect(page.url()).toMatch(/\/reference\/#\/Purchases\/createPurchase$/);
+  for (const [id, hash] of [
+    ["createPurchase", "#/Purchases/createPurchase"],
+    ["on.refund.collected", "#/webhooks/on.refund.collected"],
+  ] as const) {
+    await page.goto(`${docs}/`);
+    await page.getByRole("searchbox").fill(id);
+    await page.locator("#found li:first-child a").click();
+    await page.locator(".opblock.is-open").waitFor({ timeout: 50_000 });
+    expect(new URL(page.url()).hash).toBe(hash);
+  }
 });
 
 test("the search ends where the text of a page does", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../../sandbox/lib/package-root.ts";
 import { defaultUrls } from "../../../server/documentation/at-addresses.ts";
+import { eventTypeNames } from "../../../server/notifications/outbox/event-types.ts";
 import { operations } from "../../../server/operations.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
@@ -123,9 +124,10 @@ describe("the documentation host", () => {
     const sections: { url: string; heading: string; text: string }[] = JSON.parse(text);
     expect(sections.length).toBeGreaterThan(100);
     const isOperation = ({ url }: { url: string }) => url.startsWith("/reference/#/");
-    expect(sections.filter(isOperation).map(({ heading }) => heading)).toEqual(
-      operations.map(({ id }) => id),
-    );
+    expect(sections.filter(isOperation).map(({ heading }) => heading)).toEqual([
+      ...operations.map(({ id }) => id),
+      ...eventTypeNames.map((type) => `on.${type}`),
+    ]);
     // The reference draws its sections itself.
     for (const { url, heading } of sections.filter((section) => !isOperation(section))) {
       expect(heading).not.toBe("");

@@ -16,12 +16,12 @@ test("each heading has its own anchor, in the form of GitHub", () => {
   for (const { anchor } of sections) expect(html).toContain(` id="${anchor}"`);
 });
 
-test("the text of a section has a cell, an item and a line of code each on a line of its own", () => {
+test("the text of a section has a row, an item and a line of code each on a line of its own", () => {
   const { sections } = renderMarkdown(
     "# A\n\nOne\nline.\n\n| `b` | c\\|d |\n| --- | --- |\n| e | [f](g.md) |\n\n1. h\n2. i\n\n```sh\nj --k\nl\n```\n",
     asIs,
   );
-  expect(sections[0]?.text.split("\n")).toEqual(["One line.", "b", "c|d", "e", "f", "h", "i", "j --k", "l"]);
+  expect(sections[0]?.text.split("\n")).toEqual(["One line.", "b · c|d", "e · f", "h", "i", "j --k", "l"]);
 });
 
 test("a link and a picture of what is not served leave their text, or nothing", () => {
