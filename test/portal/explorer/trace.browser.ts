@@ -154,6 +154,32 @@ test("a trace that no test has written speaks of no test and no failure, and fol
   expect(await page.locator("main").textContent()).not.toMatch(/Preparation|of the failure|of the test/);
 });
 
+test("on a phone the trace of a request without a response is no wider than the screen", async () => {
+  const { merchant } = await sandbox.given.merchant({ state: "funded" });
+  await sandbox.faults.set("slow", { operation: "createPurchase", delay_ms: 60_000 });
+  const stop = new AbortController();
+  const sent = sandbox.client.POST("/v1/routing/programs/{program}/purchases", {
+    params: { path: { program: merchant.program }, header: { "Idempotency-Key": "create-1" } },
+    body: {
+      merchant_id: merchant.id,
+      buyer: sandbox.wallets.buyer.address,
+      amount: "1000000",
+      terms: {},
+    },
+    signal: stop.signal,
+  });
+  await expect.poll(async () => (await sandbox.faults.list())[0]?.hits).toBe(1);
+  const file = join(await temporaryFolder(), "open.trace.html");
+  const failure = { message: "Test timed out in 5000ms.", diff: null, at: null, code: [] };
+  await sandbox.trace(file, { test: "waits", failures: [failure] });
+  stop.abort();
+  await expect(sent).rejects.toThrow();
+  const page = await browser.open({ viewport: { width: 390, height: 844 } });
+  await page.goto(pathToFileURL(file).href);
+  await page.getByLabel("Failure").getByText("no response for").waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
 test("a search in a trace finds purchases by commitment, claim, decision and refund, accounts, and blocks by hash", async () => {
   const { purchase, claim, decision, refund } = await sandbox.given.purchase({ state: "refunded" });
   const { hash } = await sandbox.chain.client.getBlock();
