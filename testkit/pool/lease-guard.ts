@@ -8,7 +8,7 @@ export class LeaseGuard {
   readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
   /** The functions that refuse calls without an answer yet, each with its call, in their order. */
-  readonly #unanswered = new Map<() => void, string>();
+  readonly #unanswered = new Map<() => void, { call: string; stack: string }>();
   /** The calls whose answers nothing has awaited, in their order. */
   readonly #forgotten = new Map<AnswerPromise<unknown>, string>();
 
@@ -54,7 +54,7 @@ export class LeaseGuard {
       promise.catch(() => undefined);
       shown.reject(notLeased(`still waits for ${call}()`));
     };
-    this.#unanswered.set(refuse, call);
+    this.#unanswered.set(refuse, { call, stack: caller.stack });
     const answered = () => void this.#unanswered.delete(refuse);
     void answer.then(answered, answered);
     void answer.then(shown.resolve, (error: unknown) => shown.reject(withCaller(error, caller.stack)));
@@ -65,9 +65,8 @@ export class LeaseGuard {
   async findForgotten(): Promise<SandboxError | null> {
     // An `await` calls `then` one microtask later.
     await null;
-    const calls = [...new Set([...this.#forgotten.values(), ...this.#unfinished()])].map(
-      (call) => `${call}()`,
-    );
+    const unfinished = this.#unfinished().map(({ call }) => call);
+    const calls = [...new Set([...this.#forgotten.values(), ...unfinished])].map((call) => `${call}()`);
     if (calls.length === 0) return null;
     return new SandboxError(
       "not_awaited",
@@ -75,17 +74,22 @@ export class LeaseGuard {
     );
   }
 
-  /** Returns an error that names the given states that have not finished yet, which a test that fails now may wait for; null if there is none. */
-  findUnfinished(): { message: string } | null {
-    const calls = [...new Set(this.#unfinished())].map((call) => `${call}()`);
-    return calls.length === 0
+  /**
+   * Returns an error that names the given states that have not finished yet, which a test that fails now may wait for, with the stack of the first;
+   * null if there is none.
+   */
+  findUnfinished(): { message: string; stack: string } | null {
+    const unfinished = this.#unfinished();
+    const [first] = unfinished;
+    const calls = [...new Set(unfinished.map(({ call }) => `${call}()`))];
+    return first === undefined
       ? null
-      : { message: `${calls.join(", ")} had not finished when the test ended.` };
+      : { message: `${calls.join(", ")} had not finished when the test ended.`, stack: first.stack };
   }
 
   /** Other calls may be meant to be unfinished, as one of a race or a receiver's; a state that is given has no use after the test. */
-  #unfinished(): string[] {
-    return [...this.#unanswered.values()].filter((call) => call.startsWith("given."));
+  #unfinished(): { call: string; stack: string }[] {
+    return [...this.#unanswered.values()].filter(({ call }) => call.startsWith("given."));
   }
 
   /** Refuses all calls, and resolves when everything that was noted has settled; nothing is begun meanwhile. */

@@ -12,7 +12,7 @@ export interface Lease {
   /** Returns the error of a test that ends now and has not awaited all of its calls; null for one that has. */
   findForgotten: () => Promise<SandboxError | null>;
   /** Returns an error that names the given states that have not finished yet; null if there is none. */
-  findUnfinished: () => { message: string } | null;
+  findUnfinished: () => { message: string; stack: string } | null;
   /** Ends the lease: from here on the sandbox refuses this test; resolves when the effects of its calls in progress have ended. */
   end: () => Promise<void>;
 }

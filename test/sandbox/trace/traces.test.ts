@@ -112,6 +112,10 @@ test("a trace shows the line of the test that failed, in its code", async () => 
   expect(await summary("wrong-amount")).toMatch(/> \d+ \| {3}expect\(unwrap\(read\)\.figures\.paid\)/);
 });
 
+test("a trace of a timeout shows the line of the given state that has not finished", async () => {
+  expect(await summary("timeout")).toMatch(/> \d+ \| {3}await sandbox\.given\.merchant/);
+});
+
 test.each(["lost-answer", "timeout", "unhandled-rejection"])(
   "the trace of %s has a place in the test, and of the code only that test",
   async (name) => {
