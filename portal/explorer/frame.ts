@@ -63,18 +63,6 @@ export function frame(
     </div>`;
 }
 
-/** The width of the fade at the right of the tabs, as explorer.css has it, in pixels. */
-const fade = 40;
-
-/** Scrolls the tabs, which are one row on a phone, to the current one if it is not visible, or lies under the fade. */
-export function showCurrentTab(): void {
-  const tab = document.querySelector<HTMLElement>(".menu [aria-current]");
-  const row = tab?.closest("nav");
-  if (!tab || !row) return;
-  const [{ left, right }, shown] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
-  if (left < shown.left || right > shown.right - fade) row.scrollLeft += left - shown.left - 48;
-}
-
 /** Transactions and findings are not entries of the menu. */
 function shownAs(view: string): string {
   if (view === "timeline") return "";

@@ -3,7 +3,7 @@ import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/l
 import { readExplorer, Unreachable } from "./api.ts";
 import { followChanges, type StreamState } from "./data/changes.ts";
 import { recorded } from "./data/recorded.ts";
-import { frame, showCurrentTab } from "./frame.ts";
+import { frame } from "./frame.ts";
 import { hrefTo, type PageAddress, parsePageAddress } from "./page-address.ts";
 import type { View, ViewContext } from "./view.ts";
 import { requestsView } from "./views/activity/requests.ts";
@@ -216,7 +216,6 @@ addEventListener("hashchange", async () => {
   const data = isSame ? page.data : undefined;
   Object.assign(page, { pageAddress, data, isStale: isSame, problem: null, notice: null });
   draw();
-  if (before.view !== pageAddress.view) showCurrentTab();
   // Screen readers and the keyboard continue at the new view, also at another page of a list. If the user moves the
   // focus while the view is read, it stays there.
   if (!isSame || before.query.get("cursor") !== pageAddress.query.get("cursor")) focusHeading();
@@ -247,7 +246,6 @@ setInterval(() => {
 
 element("main").replaceChildren();
 draw();
-showCurrentTab();
 void refresh();
 if (recorded === null)
   followChanges({
