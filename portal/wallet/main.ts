@@ -157,6 +157,9 @@ async function seeWallet(
   see: (wallet: OfferedWallet, chain: typeof sandbox) => ReturnType<typeof readConnection>,
 ): Promise<void> {
   state.connectionFailure = null;
+  // The test keys answer at once, and so does a wallet that is only read.
+  state.waitsFor = wallet.test || see === readConnection ? null : wallet;
+  show();
   try {
     state.connection = await see(wallet, sandbox);
   } catch (error) {
@@ -164,6 +167,7 @@ async function seeWallet(
     state.connectionFailure =
       codeOf(error) === 4001 ? `You declined in ${wallet.name}.` : `${wallet.name} refused: ${said}`;
   }
+  state.waitsFor = null;
   show();
 }
 

@@ -27,6 +27,8 @@ export interface PageState {
   failure: string | null;
   offered: OfferedWallet[];
   connection: WalletConnection | null;
+  /** The wallet that was asked to connect or to switch and has not answered: its window may be hidden, or ask for its password. */
+  waitsFor: OfferedWallet | null;
   /** The error of the last attempt to connect or to switch. */
   connectionFailure: string | null;
   actions: { [A in ActionName]: ActionState };
@@ -53,6 +55,7 @@ export function emptyState(offered: OfferedWallet[]): PageState {
     failure: null,
     offered,
     connection: null,
+    waitsFor: null,
     connectionFailure: null,
     opened: new Set(),
     lost: new Set(),

@@ -70,7 +70,7 @@ export function obstacleTo(
   return {
     text:
       selected === undefined
-        ? `${wallet.name} shows this page no account. Select ${needed} in it.`
+        ? `${wallet.name} shows this page no account. Unlock it, and select ${needed} in it.`
         : `This action requires the account ${needed}, but ${wallet.name} has selected ${selected}. Select the required account in the wallet. Nothing was signed.`,
     remedy: null,
   };

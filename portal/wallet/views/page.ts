@@ -51,7 +51,7 @@ function viewActions({ actions }: WalletView, state: PageState, deeds: Deeds) {
   }`;
 }
 
-function viewWallets({ offered, connection, connectionFailure }: PageState, deeds: Deeds) {
+function viewWallets({ offered, connection, waitsFor, connectionFailure }: PageState, deeds: Deeds) {
   const needsTestKeys = connection === null && !offered.some(({ test }) => !test);
   return html`<section class="panel" aria-labelledby="wallets">
     <h2 id="wallets">${connection === null ? "Choose your wallet" : "Your wallet"}</h2>
@@ -86,6 +86,7 @@ function viewWallets({ offered, connection, connectionFailure }: PageState, deed
             <dt>Chain</dt><dd class="number">${connection.chainId}</dd>
           </dl>`
       }
+      ${waitsFor === null ? nothing : html`<p>${waitsFor.name} has not answered yet. Open it, unlock it if it is locked, and confirm.</p>`}
       ${connectionFailure === null ? nothing : html`<p class="error" role="alert">${connectionFailure}</p>`}
     </div>
   </section>`;

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { errorCatalogue } from "../../../server/errors/catalogue.ts";
 import { textLengths } from "../../../server/http/limits.ts";
+import { injectWallet } from "../../../testkit/playwright/inject-wallet.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";
@@ -463,6 +464,25 @@ describe("with an injected wallet", () => {
     await enroll.getByRole("alert").filter({ hasText: "This action requires the account" }).waitFor();
 
     expect(wallet.signed).toEqual([]);
+  });
+
+  test("a locked wallet is to be opened and unlocked, and the page waits for it", async () => {
+    const merchant = await kit.createMerchant();
+    const page = await browser.open();
+    const wallet = await injectWallet(page, kit.wallet("merchant"), { locked: true });
+    await page.goto(merchant.wallet_url);
+    await page.getByRole("button", { name: "Sandbox Wallet" }).click();
+    const waits = page.getByText(
+      "Sandbox Wallet has not answered yet. Open it, unlock it if it is locked, and confirm.",
+    );
+    await waits.waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await wallet.unlock();
+    await page.getByText("Account", { exact: true }).waitFor();
+    expect(await waits.count()).toBe(0);
+    await wallet.lock();
+    const locked = "Sandbox Wallet shows this page no account. Unlock it, and select";
+    await page.locator("#action-enroll").getByText(locked).waitFor();
   });
 
   test("a wallet on another chain is asked to add this one and to switch", async () => {
