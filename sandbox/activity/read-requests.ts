@@ -13,6 +13,7 @@ import type { Services } from "../../server/services.ts";
 import { contractAt } from "../explain/address-book.ts";
 import { callOfChecks } from "../explain/cause/compare-calls.ts";
 import { causeFirst, nameCauses } from "../explain/cause/name-cause.ts";
+import { decimal, limitTo } from "../explorer/reads/page.ts";
 import type { NodeCallView, OpenRequestView, RequestView, RequestViews } from "../explorer/views.ts";
 import { shortenArgument } from "../lib/errors/show-value.ts";
 import { readJson } from "../lib/read-json.ts";
@@ -158,12 +159,6 @@ function round(milliseconds: number): number {
 /** The number of requests in an answer: by default, and at most. */
 export const requestPageSizes = { usual: 50, most: 200 } as const;
 
-/** A number in a query, where it is text. */
-function decimal(schema: z.ZodType<number>) {
-  const read = (text: unknown) => (/^\d{1,15}$/.test(String(text)) ? Number(text) : text);
-  return z.preprocess(read, schema).optional();
-}
-
 /** The query of the request log. */
 export const requestsQuery = z.strictObject({
   /** A status (`409`), its first digit (`4xx`), or `lost` for answers that a fault dropped. */
@@ -183,12 +178,7 @@ export const requestsQuery = z.strictObject({
   order: z.enum(["newest", "slowest"]).optional(),
   /** Only requests that were answered after this number, the oldest of them first. */
   after: decimal(z.int({ error: "must be the number of a request" }).min(0)),
-  limit: decimal(
-    z
-      .int({ error: `must be a number from 1 to ${requestPageSizes.most}` })
-      .min(1)
-      .max(requestPageSizes.most),
-  ),
+  limit: limitTo(requestPageSizes.most),
 });
 
 /** The parsed form of {@link requestsQuery}. */

@@ -32,9 +32,9 @@ export const overviewView = defineView<Glance>({
   topics: ["purchases", "blocks", "operations", "faults", "refusals"],
   async load() {
     const [purchases, blocks, refusals] = await Promise.all([
-      readExplorer<PurchaseViews>("/purchases"),
-      readExplorer<ViewPage<BlockView>>("/blocks"),
-      readExplorer<ViewPage<RefusalView>>("/refusals"),
+      readExplorer<PurchaseViews>("/purchases", { limit: String(few + 1) }),
+      readExplorer<ViewPage<BlockView>>("/blocks", { limit: String(few) }),
+      readExplorer<ViewPage<RefusalView>>("/refusals", { limit: "1" }),
     ]);
     return { purchases, blocks, refusals };
   },

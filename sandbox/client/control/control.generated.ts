@@ -2072,7 +2072,7 @@ export interface paths {
   };
   "/explorer/purchases": {
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: components["schemas"]["PurchaseStatus"] }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "limit"?: number; "status"?: components["schemas"]["PurchaseStatus"] }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["PurchaseViews"] } };
@@ -2101,7 +2101,7 @@ export interface paths {
   };
   "/explorer/merchants": {
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "limit"?: number }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["MerchantViews"] } };
@@ -2116,7 +2116,7 @@ export interface paths {
   };
   "/explorer/operations": {
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "limit"?: number; "status"?: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RelayOperationViews"] } };
@@ -2131,7 +2131,7 @@ export interface paths {
   };
   "/explorer/events": {
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "undelivered" | "delivered" | "exhausted" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "limit"?: number; "status"?: "undelivered" | "delivered" | "exhausted" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["EventViews"] } };
@@ -2146,7 +2146,7 @@ export interface paths {
   };
   "/explorer/refusals": {
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "limit"?: number }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RefusalViews"] } };
@@ -2160,7 +2160,7 @@ export interface paths {
   };
   "/explorer/blocks": {
     get: {
-      parameters: { query?: { "cursor"?: string; "q"?: string; "has"?: "transactions" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "q"?: string; "limit"?: number; "has"?: "transactions" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["BlockViews"] } };

@@ -3,13 +3,33 @@ import type { CollectionName, Collections } from "../../../server/store/records.
 import type { Filter, Store, Stored } from "../../../server/store/store.ts";
 import type { ViewPage } from "../views.ts";
 
-/** The number of items in a page. */
+/** The largest number of items in a page, and the number of those in one whose `limit` is not asked for. */
 export const pageSize = 50;
 /** The largest number of records that one page reads while it searches; those further back are on the next page. */
 export const mostScanned = 2_000;
 
 /** The orders of a list. */
 const listOrders = ["newest", "oldest"] as const;
+
+/**
+ * Returns the schema of a number in a query, where it is text.
+ *
+ * @example decimal(z.int()).parse("7") // 7
+ */
+export function decimal(schema: z.ZodType<number>) {
+  const read = (text: unknown) => (/^\d{1,15}$/.test(String(text)) ? Number(text) : text);
+  return z.preprocess(read, schema).optional();
+}
+
+/**
+ * Returns the schema of the parameter `limit`: the number of items in a page.
+ *
+ * @example limitTo(50).parse("5") // 5
+ */
+export function limitTo(most: number) {
+  const error = `must be a number from 1 to ${most}`;
+  return decimal(z.int({ error }).min(1).max(most));
+}
 
 /** The query of a list: where the page begins, and what it is about. */
 export const pageQuery = z.strictObject({
@@ -19,6 +39,7 @@ export const pageQuery = z.strictObject({
   q: z.string().trim().max(200).optional(),
   /** By default the newest records come first. */
   order: z.enum(listOrders).optional(),
+  limit: limitTo(pageSize),
 });
 
 /** The parsed form of {@link pageQuery}. */
@@ -35,21 +56,21 @@ export async function readPage<C extends CollectionName>(
   store: Store,
   collection: C,
   filter: Filter<C>,
-  page: Pick<PageQuery, "order"> & {
+  page: Pick<PageQuery, "order" | "limit"> & {
     cursor: string | undefined;
     keep?: (record: Collections[C]) => boolean | Promise<boolean>;
   },
 ): Promise<ViewPage<Stored<Collections[C]>>> {
-  const { cursor, order, keep = () => true } = page;
+  const { cursor, order, limit: size = pageSize, keep = () => true } = page;
   const reverse = order !== "oldest";
   const data: Stored<Collections[C]>[] = [];
   let after = cursor;
   for (let scanned = 0; scanned < mostScanned; ) {
-    const limit = page.keep === undefined ? pageSize + 1 : 500;
+    const limit = page.keep === undefined ? size + 1 : 500;
     const records = await store.list(collection, filter, { after, limit, reverse });
     const kept = await Promise.all(records.map(async ({ value }) => await keep(value)));
     for (const [index, stored] of records.entries()) {
-      if (data.length === pageSize) return { data, next_cursor: after ?? null };
+      if (data.length === size) return { data, next_cursor: after ?? null };
       if (kept[index] === true) data.push(stored);
       after = stored.key;
     }

@@ -27,6 +27,7 @@ export const blocksQuery = z.strictObject({
     .regex(/^\d{1,15}$/, "must be a next_cursor of this list")
     .optional(),
   q: pageQuery.shape.q,
+  limit: pageQuery.shape.limit,
   has: z.enum(["transactions"]).optional(),
 });
 
@@ -44,7 +45,7 @@ const portionBytes = 32 * 1024 * 1024;
  * whose blocks have many transactions, long calldata or many logs.
  */
 export async function readBlocks(
-  { cursor, q, has }: z.output<typeof blocksQuery>,
+  { cursor, q, has, limit = pageSize }: z.output<typeof blocksQuery>,
   sources: Sources,
 ): Promise<ViewPage<BlockView>> {
   const isAsked = ({ transactions }: { transactions: readonly unknown[] }) =>
@@ -58,13 +59,11 @@ export async function readBlocks(
   const headers: Header[] = [];
   const content = { transactions: 0, bytes: 0 };
   let next = top;
-  while (next >= 0n && top - next < mostScanned && isShort(headers, content)) {
-    const numbers = Array.from({ length: pageSize }, (_, index) => next - BigInt(index)).filter(
-      (n) => n >= 0n,
-    );
+  while (next >= 0n && top - next < mostScanned && isShort(headers, content, limit)) {
+    const numbers = Array.from({ length: limit }, (_, index) => next - BigInt(index)).filter((n) => n >= 0n);
     const found = await Promise.all(numbers.map(async (number) => await readHeader(number, sources)));
     for (const header of found) {
-      if (!isShort(headers, content)) break;
+      if (!isShort(headers, content, limit)) break;
       next -= 1n;
       if (header === undefined || !isAsked(header)) continue;
       headers.push(header);
@@ -79,8 +78,12 @@ export async function readBlocks(
 type Header = GetBlockReturnType<undefined, false>;
 
 /** Returns whether a page has room for a further block. */
-function isShort(headers: readonly Header[], content: { transactions: number; bytes: number }): boolean {
-  return headers.length < pageSize && content.transactions < manyTransactions && content.bytes < pageBytes;
+function isShort(
+  headers: readonly Header[],
+  content: { transactions: number; bytes: number },
+  limit: number,
+): boolean {
+  return headers.length < limit && content.transactions < manyTransactions && content.bytes < pageBytes;
 }
 
 async function readHeader(blockNumber: bigint, { node }: Sources): Promise<Header | undefined> {

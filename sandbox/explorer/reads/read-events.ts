@@ -27,6 +27,7 @@ export async function readEvents(
   const { data, next_cursor } = await readPage(services.store, "events", filter, {
     cursor,
     order: query.order,
+    limit: query.limit,
     ...(q === undefined || q === "" ? {} : { keep: (event) => mentions(event, q) }),
   });
   return {

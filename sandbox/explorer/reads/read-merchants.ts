@@ -9,11 +9,12 @@ import { readFundings } from "./read-figures.ts";
 /** Reads a page of the merchants of all programs, with their funding at one block. */
 export async function readMerchants(query: PageQuery, sources: Sources): Promise<ViewPage<MerchantView>> {
   const { services, node, reader, labels } = sources;
-  const { cursor, program, q, order } = query;
+  const { cursor, program, q, order, limit } = query;
   const filter = program === undefined ? {} : { program };
   const { data, next_cursor } = await readPage(services.store, "merchants", filter, {
     cursor,
     order,
+    limit,
     ...(q === undefined || q === "" ? {} : { keep: (merchant) => mentions(merchant, q) }),
   });
   const records = data.map(({ value }) => value);

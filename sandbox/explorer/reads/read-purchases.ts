@@ -29,6 +29,7 @@ export async function readPurchases(
   const page = await readPage(services.store, "purchases", filter, {
     cursor,
     order: query.order,
+    limit: query.limit,
     ...(searching ? { keep } : {}),
   });
   const records = await Promise.all(

@@ -8,7 +8,7 @@ import { type PageQuery, pageSize } from "./page.ts";
 
 /** Reads a page of the transactions that were refused, the newest first; the cursor is a refusal's number. */
 export function readRefusals(query: PageQuery, sources: Sources): ViewPage<RefusalView> {
-  const { cursor, program, q, order } = query;
+  const { cursor, program, q, order, limit = pageSize } = query;
   const kept = sources.refusals.newest();
   const isAfter = ({ number }: KeptRefusal) =>
     cursor === undefined || (order === "oldest" ? number > Number(cursor) : number < Number(cursor));
@@ -16,9 +16,9 @@ export function readRefusals(query: PageQuery, sources: Sources): ViewPage<Refus
     .filter(isAfter)
     .filter((refusal) => program === undefined || refusal.program === program)
     .filter((refusal) => mentions(refusal, q));
-  const data = found.slice(0, pageSize).map((refusal) => viewRefusal(refusal, sources));
+  const data = found.slice(0, limit).map((refusal) => viewRefusal(refusal, sources));
   const last = data.at(-1);
-  return { data, next_cursor: found.length > pageSize && last !== undefined ? String(last.number) : null };
+  return { data, next_cursor: found.length > limit && last !== undefined ? String(last.number) : null };
 }
 
 /** A refusal in the shape that is answered. */

@@ -37,6 +37,7 @@ export async function readRelayOperations(
   const { data, next_cursor } = await readPage(services.store, "operations", filter, {
     cursor,
     order: query.order,
+    limit: query.limit,
     ...(q === undefined || q === "" ? {} : { keep: (operation) => mentions(operation, q, purchase?.value) }),
   });
   const unknown = await services.relayer.unknownOutcomes();

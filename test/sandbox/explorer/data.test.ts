@@ -105,6 +105,19 @@ test("lists are read oldest first, and merchants and refusals are found by their
   await expect(found("order=random")).rejects.toThrow("422");
 });
 
+test("a list has as many items as its limit, and continues after them", async () => {
+  for (const list of ["purchases", "merchants", "operations", "events", "refusals", "blocks"]) {
+    const { data } = await read<ViewPage<unknown>>(`/${list}`);
+    const first = await read<ViewPage<unknown>>(`/${list}?limit=1`);
+    expect(first.data, list).toEqual(data.slice(0, 1));
+    if (first.next_cursor === null) continue;
+    const second = await read<ViewPage<unknown>>(`/${list}?limit=1&cursor=${first.next_cursor}`);
+    expect(second.data, list).toEqual(data.slice(1, 2));
+  }
+  for (const limit of ["0", "51", "few"])
+    await expect(read(`/purchases?limit=${limit}`)).rejects.toThrow("422");
+});
+
 describe("a purchase's timeline", () => {
   test("is complete from creation to refund, in order, with blocks, hashes and actors", async () => {
     const { refunded } = await purchases();
