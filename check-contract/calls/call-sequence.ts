@@ -153,6 +153,25 @@ function isExtraEvent([expected, actual]: EffectPair): boolean {
   return expected === undefined && isTree(actual) && "emitter" in actual;
 }
 
+/** Whether an event is the token's: a binding has the logs of each contract in their order. */
+const isOfToken = (event: Json) => ["Transfer", "Approval"].includes(eventIn(event) ?? "");
+
+/** Events whose order the interface leaves free in one order: those of the registrar contract first. */
+function inOneOrder(events: readonly Json[]): Json[] {
+  return [...events.filter((event) => !isOfToken(event)), ...events.filter(isOfToken)];
+}
+
+/** Whether each transfer follows its event. */
+function followTheirEvents(events: readonly Json[]): boolean {
+  let own = 0;
+  let transfers = 0;
+  return events.every((event) => {
+    if (eventIn(event) === "Transfer") transfers += 1;
+    else if (!isOfToken(event)) own += 1;
+    return transfers <= own;
+  });
+}
+
 /** An event differs as a whole when it is another one; of the same one, the field that differs. */
 function findDifference(
   expected: Json | undefined,
@@ -162,15 +181,28 @@ function findDifference(
   if (!isTree(expected) || !isTree(actual) || kindOf(expected) !== kindOf(actual))
     return expected === actual ? null : { path, values: [expected, actual] };
   if (path.length === 1 && path[0] === "events" && Array.isArray(expected) && Array.isArray(actual)) {
-    const [names, actualNames] = [expected, actual].map((events) => events.map(eventIn));
-    if (names?.join() !== actualNames?.join() && names?.toSorted().join() === actualNames?.toSorted().join())
-      return { path: [...path, order], values: [names?.join(", "), actualNames?.join(", ")] };
-    const place = findFirstOther(expected, actual);
-    if (actual.length > expected.length)
-      return { path: [...path, String(place)], values: [undefined, actual[place]] };
-    if (actual.length < expected.length)
-      return { path: [...path, String(place)], values: [expected[place], undefined] };
+    const [wanted, emitted] = [inOneOrder(expected), inOneOrder(actual)];
+    const names = (events: readonly Json[]) => events.map(eventIn);
+    const isReordered = names(wanted).toSorted().join() === names(emitted).toSorted().join();
+    if (
+      isReordered &&
+      (names(wanted).join() !== names(emitted).join() ||
+        (followTheirEvents(expected) && !followTheirEvents(actual)))
+    )
+      return { path: [...path, order], values: [names(expected).join(", "), names(actual).join(", ")] };
+    const place = findFirstOther(wanted, emitted);
+    if (emitted.length > wanted.length)
+      return { path: [...path, String(place)], values: [undefined, emitted[place]] };
+    if (emitted.length < wanted.length)
+      return { path: [...path, String(place)], values: [wanted[place], undefined] };
+    return findInTrees(Object.fromEntries(wanted.entries()), Object.fromEntries(emitted.entries()), path);
   }
+  return findInTrees(expected, actual, path);
+}
+
+type Tree = { [name: string]: Json };
+
+function findInTrees(expected: Tree, actual: Tree, path: readonly string[]): EffectDifference | null {
   for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
     const difference = findDifference(expected[name], actual[name], [...path, name]);
     if (difference !== null) return { ...difference, event: difference.event ?? eventIn(expected) };
@@ -186,10 +218,10 @@ function findFirstOther(expected: readonly Json[], actual: readonly Json[]): num
   });
 }
 
-function isTree(value: Json | undefined): value is { [name: string]: Json } {
+function isTree(value: Json | undefined): value is Tree {
   return typeof value === "object" && value !== null;
 }
 
-function kindOf(tree: { [name: string]: Json }): Json | undefined {
+function kindOf(tree: Tree): Json | undefined {
   return tree["event"] ?? Array.isArray(tree);
 }

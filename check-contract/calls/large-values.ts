@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex } from "viem";
+import { type Address, encodeFunctionData, type Hex, maxUint64 } from "viem";
 import {
   type Call,
   claimCall,
@@ -11,6 +11,7 @@ import {
   revokeFundingCall,
   setBoundsCall,
 } from "../../protocol/call.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { hostileTokenAbi } from "../adversary-abi.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
@@ -132,8 +133,55 @@ export const largeValueCalls: CallSequence = {
     await recorder.simulate(
       steps.map(([timestamp, rule, actor, call]) => ({ timestamp, rule, actor, call })),
     );
+    await endNever(recorder, now);
   },
 };
+
+/** The largest deadlines that there are, for what has no end. */
+async function endNever(recorder: CallRecorder, timestamp: bigint): Promise<void> {
+  const { registrar, fixture } = recorder;
+  const { authorization, signature } = await recorder.authorize({
+    validUntil: maxUint64,
+    merchantRef: hashId("mrc_endless"),
+  });
+  const offered = await recorder.sign({
+    purchaseRef: hashId("endless"),
+    merchant: authorization.wallet,
+    offerDeadline: maxUint64,
+    payDeadline: maxUint64,
+    claimDeadline: maxUint64,
+  });
+  const steps: [rule: string, actor: Actor, call: Pick<Call, "to" | "data">][] = [
+    [
+      "a funding without an end is enrolled",
+      "other_merchant",
+      enrollCall(registrar, authorization, signature),
+    ],
+    [
+      "the merchant lets refunds be drawn",
+      "other_merchant",
+      fixture.approve(usdc, fixture.contracts.funding_source),
+    ],
+    [
+      "a purchase without deadlines is offered",
+      "operator",
+      offerCall(registrar, offered.commitment, offered.signature),
+    ],
+    ["a payment without a deadline is accepted", "buyer", payCall(registrar, offered.id, usdc)],
+    ["a purchase without a deadline cannot expire", "stranger", expireCall(registrar, offered.id)],
+    [
+      "a claim without a deadline is recorded",
+      "beneficiary",
+      claimCall(registrar, offered.id, hashId("claim")),
+    ],
+    [
+      "a refund of a funding without an end is collected",
+      "operator",
+      collectRefundCall(registrar, offered.id, usdc, hashId("decision")),
+    ],
+  ];
+  await recorder.simulate(steps.map(([rule, actor, call]) => ({ timestamp, rule, actor, call })));
+}
 
 function tokenCall(to: Address, functionName: "mint" | "approve", account: Address) {
   const args = [account, largest] as const;

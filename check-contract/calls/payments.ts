@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { type Hex, maxUint256 } from "viem";
 import {
   expireCall,
   payBatchCall,
@@ -106,6 +106,7 @@ async function payAboveTheBounds(recorder: CallRecorder, registered: Hex): Promi
 
 async function payTheRest(recorder: CallRecorder): Promise<void> {
   const { id, pay } = purchasesOf(recorder);
+  await recorder.call("a payment of the largest number is refused", "buyer", pay(maxUint256));
   await recorder.call("a payment of all that is left is recorded", "buyer", pay(19n * usdc - 1n));
   await recorder.call("a payment of a paid purchase is refused", "buyer", pay(1n));
   const withdrawal = withdrawOfferCall(recorder.registrar, id);
@@ -154,7 +155,9 @@ async function payWithPermits(recorder: CallRecorder): Promise<void> {
   await recorder.call("a payment under a permit of zero is refused", "buyer", pay(0n));
   await recorder.call("a payment under a permit above what is left is refused", "buyer", pay(38n * usdc));
   await recorder.call("a payment under a permit is recorded", "buyer", pay(4n * usdc));
-  await recorder.call("only the buyer pays under a permit", "stranger", pay(usdc));
+  // The permit of the buyer is none of the caller's.
+  const only = "only the buyer pays under a permit";
+  await recorder.callRefusedWith(["WrongCaller", "PermitRefused"], only, "stranger", pay(usdc));
   await recorder.call("the allowance is given again", "buyer", fixture.approve(100n * usdc));
 }
 

@@ -236,10 +236,13 @@ async function callDuring(
   else recorder.note(`${view}() during the transfer`, decodeView(view, succeeded ? answer : null));
 }
 
-/** Returns whether revert data is the guard's: an error of the interface for this, or one that it does not declare, of a guard of the contract's own. */
+/** The error of the interface for a call from inside a transfer, and Solidity's own of a text, which other guards revert with. */
+const guardErrors = ["ReentrancyGuardReentrantCall", "Error"];
+
+/** Returns whether revert data is the guard's: also that of an error that the interface does not declare is, of a guard of the contract's own. */
 function isGuarded(answer: Hex): boolean {
   const error = decodeRevert(answer)?.name;
-  return error === undefined || error === "ReentrancyGuardReentrantCall" || error.startsWith("0x");
+  return error === undefined || guardErrors.includes(error) || error.startsWith("0x");
 }
 
 /** Describes why a call from inside a transfer was refused. */

@@ -159,6 +159,25 @@ const rareBreaks = {
   CutsFundingNumbers: [
     { source: "            funding: number,", instead: "            funding: uint8(number)," },
   ],
+  KeepsFormerSigner: [
+    { source: guard, instead: `${guard}\n    address private _former;` },
+    {
+      source: "        record.commitmentSigner = commitmentSigner;\n",
+      instead:
+        "        if (record.commitmentSigner != commitmentSigner) _former = record.commitmentSigner;\n        record.commitmentSigner = commitmentSigner;\n",
+    },
+    {
+      source: "        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {\n",
+      instead:
+        "        bool isFormer = signer != address(0) && signer.code.length == 0 && _former.code.length == 0\n            && SignatureChecker.isValidSignatureNowCalldata(_former, digest, signature);\n        if (!isFormer && !SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {\n",
+    },
+  ],
+  DeadlinesNeedASecondMore: [
+    {
+      source: "        if (block.timestamp > deadline) revert DeadlinePassed",
+      instead: "        if (block.timestamp >= uint64(deadline) + uint64(1)) revert DeadlinePassed",
+    },
+  ],
   AcceptanceReplacesOperator: [
     {
       source: "        record.admin = msg.sender;\n        delete",

@@ -253,6 +253,18 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, paid in part, claimed: the call must emit RefundCollected, Transfer in this order; it emits Transfer, RefundCollected$/,
   ],
   [
+    "KeepsFormerSigner",
+    "with a signature of the former commitment signer",
+    "a signature of the former commitment signer is refused",
+    /^offer, open: the call should have reverted with InvalidSignature\(.*\); it succeeded$/,
+  ],
+  [
+    "DeadlinesNeedASecondMore",
+    "calls: large values/",
+    "an enrollment that must succeed is not refused with Panic",
+    /^the call should have succeeded; it reverted with Panic\(reason 17\)$/,
+  ],
+  [
     "AcceptanceReplacesOperator",
     "calls: programs/",
     "the field operator of programState() has the right value",

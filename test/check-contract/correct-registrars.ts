@@ -223,10 +223,35 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
     changes: [["        if (book.locked) revert Locked();\n        book.locked = true;\n", ""]],
     more: gateway,
   },
-  /** Keeps a list of all payments, so that each of them costs more gas. */
+  /**
+   * Keeps a list of all payments, so that each of them costs more gas. A batch is recorded before its transfers, a permit comes before its
+   * payment, and the lock has a text.
+   */
   HistoryLedger: {
     changes: [
       ...deploysFirst,
+      ["        if (book.locked) revert Locked();\n", '        require(!book.locked, "LOCKED");\n'],
+      [
+        `            _move(_receive(ids[index], amounts[index]), msg.sender, amounts[index]);
+        }
+`,
+        `            _receive(ids[index], amounts[index]);
+        }
+        for (uint256 index = 0; index < ids.length; ++index) {
+            _move(_known(ids[index]).terms, msg.sender, amounts[index]);
+        }
+`,
+      ],
+      [
+        `        Purchase storage terms = _receive(id, amount);
+        try IERC20Permit`,
+        `        Purchase storage terms = _known(id).terms;
+        try IERC20Permit`,
+      ],
+      [
+        "        _move(terms, msg.sender, amount);\n",
+        "        _move(_receive(id, amount), msg.sender, amount);\n",
+      ],
       ["        bool locked;\n", "        bool locked;\n        bytes32[] history;\n"],
       [
         "        entry.payments += amount;\n",

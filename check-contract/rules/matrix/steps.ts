@@ -60,6 +60,7 @@ export type Preparation =
   | "another registration"
   | "an enrollment in another token"
   | "the end of the commitment signer"
+  | "another commitment signer"
   | `a commitment signer ${SignerWithCode}`;
 
 /** The calls that lead to the states. Each is encoded once. */
@@ -159,6 +160,7 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
       { by: "merchant", call: scene.enroll.elsewhere },
     ],
     "the end of the commitment signer": set({ commitmentSigner: zeroAddress }),
+    "another commitment signer": set({ commitmentSigner: fixture.address(actors.stranger) }),
     ...(Object.fromEntries(signers) as {
       [S in SignerWithCode as `a commitment signer ${S}`]: readonly Change[];
     }),

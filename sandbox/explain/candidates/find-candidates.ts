@@ -153,7 +153,8 @@ const stepsOfCalls: ReadonlyMap<string, ExplainedStep> = new Map([
 ]);
 
 const selectors = purchaseRegistrarAbi
-  .filter((item) => item.type === "function" && stepsOfCalls.has(item.name))
+  .filter((item) => item.type === "function")
+  .filter(({ name }) => stepsOfCalls.has(name))
   .map((item) => toFunctionSelector(item));
 
 function withNearestSelector(input: Hex): Hex {

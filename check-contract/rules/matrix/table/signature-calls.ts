@@ -80,7 +80,7 @@ function forge(form: string, key?: Hex): Sign {
   return (message, { signerKey }) => forgedForms[form]?.(message, key ?? signerKey) ?? "0x";
 }
 
-/** The signatures that no signer's key makes, with and without a commitment signer. */
+/** The signatures that no signer's key makes, with and without a commitment signer, and those of a key that was the signer's. */
 export const signatures = define(
   () => ({ InvalidSignature: true }),
   [
@@ -90,6 +90,12 @@ export const signatures = define(
       rule: noSigner,
       after: "the end of the commitment signer",
       sign: forge(form),
+    })),
+    ...each(["a signature of the former commitment signer"], (name) => ({
+      name,
+      rule: `${name} is refused`,
+      after: "another commitment signer",
+      sign: ({ digest }, { signerKey }) => signDigest(digest, signerKey),
     })),
   ],
 );
