@@ -7,7 +7,7 @@ import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { evaluateChecks } from "../../server/binding/require-bound.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { operations } from "../../server/operations.ts";
-import { whyNeverActive } from "../../server/purchases/purchase-steps.ts";
+import { whyNeverActive, whyNeverRefunded } from "../../server/purchases/purchase-steps.ts";
 import { sayWrong } from "../../server/reverts/cause.ts";
 import { explainRevert } from "../../server/reverts/explain-revert.ts";
 import type { Services } from "../../server/services.ts";
@@ -105,7 +105,7 @@ export async function explainRun(
   const { checks = [], use: { step } = { step: null }, about: subject = null } = closest ?? {};
   const facts = { checks, call, failure, isSimulated };
   const named = closest === null ? [nameStrange(envelope === null, facts)] : nameCauses(facts);
-  const never = named.length === 0 ? await whyNeverTaken(subject, services) : null;
+  const never = named.length === 0 ? await whyNeverTaken(step, subject, services) : null;
   const causes = never === null ? named : [never];
   return {
     cause: causes[0] ?? `It ${isSimulated ? "would be" : "is"} accepted as ${step} of ${subject}.`,
@@ -129,10 +129,16 @@ export async function explainRun(
   };
 }
 
-/** Says why the API takes no transaction of a purchase, whatever it does: other software has offered the purchase. Null if that is not so. */
-async function whyNeverTaken(subject: string | null, services: Services): Promise<string | null> {
+/** Says why the API takes no transaction of a step, whatever it does: other software has made the offer or the refund. Null if that is not so. */
+async function whyNeverTaken(
+  step: string | null,
+  subject: string | null,
+  services: Services,
+): Promise<string | null> {
   const purchase = (await services.store.get("purchases", subject ?? ""))?.value;
-  return purchase?.status === "created" ? await whyNeverActive(purchase, services) : null;
+  if (purchase === undefined) return null;
+  if (purchase.status === "created") return await whyNeverActive(purchase, services);
+  return step === "refund" ? await whyNeverRefunded(purchase, services) : null;
 }
 
 /** Returns the reason why there was nothing to compare a transaction with. */

@@ -99,6 +99,15 @@ export async function whyNeverActive(purchase: PurchaseRecord, services: Service
   return "Other software has offered this purchase with the key of the program's operator, and only an offer of the relayer activates it. Create a new purchase.";
 }
 
+/** Says why a purchase whose refund the chain has is never refunded: other software has collected it. Null if the relayer has. */
+export async function whyNeverRefunded(purchase: PurchaseRecord, services: Services): Promise<string | null> {
+  const { program } = purchase;
+  const { decisionHash: businessKey } = await readOnChain(purchase, services);
+  if (businessKey === null) return null;
+  if (await isUnderWay({ program, kind: "collect_refund", businessKey }, services)) return null;
+  return "Other software has collected this refund with the key of the program's operator, and only a refund of the relayer changes the purchase.";
+}
+
 /** The refusal of a step that a purchase does not take now. */
 export async function stepConflict(
   purchase: PurchaseRecord,

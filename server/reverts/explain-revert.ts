@@ -53,6 +53,12 @@ const offered: Cause = {
   instead: "Create a new purchase.",
 };
 
+const collected = {
+  remedy: null,
+  instead:
+    "The figures of the purchase have it, and its status stays: only a refund of the relayer changes it.",
+};
+
 /** The message of the program's commitment signer that a step needs. */
 const signedIn = (step: ExplainedStep) => (step === "enrollment" ? "funding authorization" : "purchase");
 
@@ -67,10 +73,16 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     wrong: "the wallet is enrolled in the program already",
     remedy: "Let the wallet revoke that enrollment",
   }),
-  AlreadyRefunded: ({ decisionHash }) => ({
-    wrong: `a refund of this purchase was collected already, under the decision hash ${decisionHash}`,
-    remedy: null,
-  }),
+  AlreadyRefunded: ({ decisionHash }, step) =>
+    step === "refund"
+      ? {
+          wrong: `other software has collected a refund under the decision hash ${decisionHash}`,
+          ...collected,
+        }
+      : {
+          wrong: `a refund of this purchase was collected already, under the decision hash ${decisionHash}`,
+          remedy: null,
+        },
   AmountOutOfRange: ({ actual, max }, step) =>
     step === "refund" ? missingPayment(String(actual), String(max)) : tooMuch(actual, max),
   DeadlinePassed: ({ deadline }) => ({

@@ -228,14 +228,15 @@ describe("a collection that the contract would refuse says what that means and w
 
   test("the operator has collected the refund without the service, after which no repeat helps", async () => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
-    const { deployer } = kit.sandbox.wallets;
-    await setProgram({ operator: deployer.address });
-    const { address } = kit.sandbox.chain.deployment.registrar;
-    const hash = `0x${"5c".repeat(32)}` as const;
+    const { deployment, accounts } = kit.sandbox.chain;
+    const key = accounts.programs[kit.program]?.operator.privateKey;
+    if (key === undefined) throw new Error("The program has an operator.");
+    const { award, decision_hash: decided } = approved.decision;
+    const hash = `0x${decided.slice(2)}` as const;
     const id = `0x${approved.purchase.commitment.hash.slice(2)}` as const;
-    const { receipt } = await deployer.sendCall(collectRefundCall(address, id, 1n, hash));
+    const call = collectRefundCall(deployment.registrar.address, id, BigInt(award), hash);
+    const { receipt } = await kit.sandbox.openWallet(key).sendCall(call);
     expect(receipt.status).toBe("success");
-    await setProgram();
     // Now the merchant's balance does not cover the award either.
     const merchant = kit.wallet("merchant");
     const { token } = kit.sandbox.chain.deployment;
@@ -252,9 +253,16 @@ describe("a collection that the contract would refuse says what that means and w
     });
     await merchant.send({ to: token.address, data });
     expectRefused(await kit.requestRefund(approved), {
-      detail: `The collection was not sent: a refund of this purchase was collected already, under the decision hash ${hash}. No repeat of this request succeeds.`,
+      detail: `The collection was not sent: other software has collected a refund under the decision hash ${hash}. The figures of the purchase have it, and its status stays: only a refund of the relayer changes it.`,
       retryable: false,
       revert: "AlreadyRefunded",
+    });
+    const explanation = await kit.sandbox.explain(receipt.transactionHash);
+    expect(explanation).toMatchObject({
+      step: "refund",
+      accepted: false,
+      cause:
+        "Other software has collected this refund with the key of the program's operator, and only a refund of the relayer changes the purchase.",
     });
   });
 
