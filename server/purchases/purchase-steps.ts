@@ -139,6 +139,8 @@ async function stepsNow(purchase: PurchaseRecord, services: Services): Promise<P
   const filed = await readFiledClaim(purchase, services);
   if (filed !== null && otherClaim(filed, onChain) !== null)
     return steps.filter((step) => !chainDecides.has(step));
+  if (steps.includes("refunds") && (await whyNeverRefunded(purchase, services)) !== null)
+    return steps.filter((step) => !chainDecides.has(step));
   const nextBlock = await chain.nextTime();
   return steps.filter((step) => !chainDecides.has(step) || isOpen(step, purchase, onChain, nextBlock));
 }

@@ -24,6 +24,7 @@ import {
 import { type DeployOptions, deploy } from "../../sandbox/deploy/deploy.ts";
 import { resolvePrograms } from "../../sandbox/options/programs.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { freePort } from "./free-port.ts";
 
 /** A node that is not the sandbox's own. */
 export interface StartedNode {
@@ -123,16 +124,6 @@ export async function openAnsweringNode(answers: {
       await once(server, "close");
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("This is no TCP server.");
-  return address.port;
 }
 
 /** Sends test ether from a development node's first account. */

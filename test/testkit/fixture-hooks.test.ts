@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TestWallet } from "../../sandbox/wallets/test-wallet.ts";
 import { sandboxFixture } from "../../testkit/fixture.ts";
+import { freePort } from "../kit/free-port.ts";
 
 const fixture = sandboxFixture({ seed: "hooks" });
 
@@ -84,6 +85,19 @@ test("a test that times out while its sandbox starts does not keep it from the n
   expect(await late.sandbox.clock.now()).toBeGreaterThan(0);
   await late.end();
   await late.close();
+});
+
+test("a fixture closes what tests that have timed out have started", async () => {
+  const api = await freePort();
+  const late = sandboxFixture({ seed: "late", ports: { api } });
+  const begun: Promise<unknown>[] = [];
+  for (const _ of [1, 2]) {
+    begun.push(late.begin().catch(({ code }) => code));
+    await late.end();
+  }
+  await late.close();
+  expect(await Promise.all(begun)).toEqual(["not_leased", "not_leased"]);
+  await expect(fetch(`http://127.0.0.1:${api}/`)).rejects.toThrow("fetch failed");
 });
 
 test("a fixture that no test has used closes", async () => {

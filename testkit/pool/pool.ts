@@ -69,6 +69,7 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
   return {
     async lease(over) {
       while (opening !== null) await opening.catch(() => undefined);
+      over?.throwIfAborted();
       if (state !== "free") throw notFree(state);
       state = "leased";
       try {
@@ -93,6 +94,8 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
       };
     },
     async close() {
+      // A test that has timed out can have left one that starts.
+      await opening?.catch(() => undefined);
       await kept?.sandbox.close();
     },
   };

@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
@@ -12,6 +12,7 @@ import { examinePool } from "../../../cli/doctor/pool.ts";
 import { anvilBinary } from "../../../sandbox/chain/anvil/anvil-binary.ts";
 import { registrarGeneses } from "../../../sandbox/chain/genesis/genesis-cache.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { freePort, portOf } from "../../kit/free-port.ts";
 import { copyCheckout } from "../../setup/copied-checkout.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { tryCli } from "../run-cli.ts";
@@ -20,20 +21,6 @@ import { tryCli } from "../run-cli.ts";
 async function problemsOf(dataDirectory: string, ports: { [option: string]: number } = {}) {
   const findings = await examine({ dataDirectory, ports, environment: {} });
   return findings.filter(({ ok, check }) => !ok && check !== "orphans");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const port = portOf(server);
-  server.close();
-  return port;
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("A TCP server has an address.");
-  return address.port;
 }
 
 test("doctor finds no problem before a first start or while a sandbox runs, and changes nothing", async () => {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -18,26 +18,12 @@ import { StartDeadline } from "../../../sandbox/options/start-deadline.ts";
 import { followHeads } from "../../../sandbox/service/follow-heads.ts";
 import { cli } from "../../cli/program.ts";
 import { tryCli } from "../../cli/run-cli.ts";
+import { freePort, portOf } from "../../kit/free-port.ts";
 import { stopProcess } from "../../kit/stop-process.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { findAnvils } from "../chain/anvil/find-anvil.ts";
 
 const log = { info() {}, error() {} };
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const port = portOf(server.address());
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === "string") throw new Error("This is no TCP server.");
-  return address.port;
-}
 
 /** A server that takes connections and never answers, like a database that hangs. */
 async function silentDatabase(): Promise<string> {
@@ -48,7 +34,7 @@ async function silentDatabase(): Promise<string> {
     server.close();
   });
   await once(server, "listening");
-  return `postgres://postgres@127.0.0.1:${portOf(server.address())}/nowhere`;
+  return `postgres://postgres@127.0.0.1:${portOf(server)}/nowhere`;
 }
 
 async function open(options: SandboxOptions): Promise<Sandbox> {

@@ -27,6 +27,17 @@ async function operate(purchase: Purchase, below: string, body: unknown): Promis
 }
 
 /** A purchase whose claim was decided. */
+/** Collects a refund with the key of the program's operator, past the service. */
+async function collectAsOperator(purchase: Purchase, award: bigint, decisionHash: Hex): Promise<void> {
+  const { deployment, accounts } = kit.sandbox.chain;
+  const key = accounts.programs[kit.program]?.operator.privateKey;
+  if (key === undefined) throw new Error("The program has an operator.");
+  const id: Hex = `0x${purchase.commitment.hash.slice(2)}`;
+  const call = collectRefundCall(deployment.registrar.address, id, award, decisionHash);
+  const { receipt } = await kit.sandbox.openWallet(key).sendCall(call);
+  expect(receipt.status).toBe("success");
+}
+
 async function decided(outcome: "approved" | "denied") {
   const purchase = await kit.paidPurchase(merchant);
   const claim = await kit.claim(purchase);
@@ -154,18 +165,21 @@ const states: { readonly [state: string]: State } = {
     given: async () => {
       const purchase = await kit.paidPurchase(merchant);
       await kit.claim(purchase);
-      const { address } = kit.sandbox.chain.deployment.registrar;
-      const key = kit.sandbox.chain.accounts.programs[kit.program]?.operator.privateKey;
-      if (key === undefined) throw new Error("The program has an operator.");
-      const id: Hex = `0x${purchase.commitment.hash.slice(2)}`;
-      const call = collectRefundCall(address, id, 1n, hashOfNothing);
-      const { receipt } = await kit.sandbox.openWallet(key).sendCall(call);
-      expect(receipt.status).toBe("success");
+      await collectAsOperator(purchase, 1n, hashOfNothing);
       return purchase;
     },
     allowed: ["reconcile", "decisions"],
   },
   approved: { given: async () => (await decided("approved")).purchase, allowed: ["reconcile", "refunds"] },
+  "approved, and its operator has collected the refund past the service": {
+    given: async () => {
+      const { purchase, decision } = await kit.approvedPurchase(merchant);
+      await collectAsOperator(purchase, BigInt(decision.award), `0x${decision.decision_hash.slice(2)}`);
+      return purchase;
+    },
+    allowed: ["reconcile"],
+    refused: { refunds: "not_found" },
+  },
   "approved, and a reorg has removed its claim": {
     given: async () => {
       const { purchase } = await kit.approvedPurchase(merchant);
