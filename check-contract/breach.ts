@@ -1,4 +1,5 @@
 import { messageOf } from "../protocol/coded-error.ts";
+import { askedByCode, formerSigner } from "./rules/matrix/signers.ts";
 
 /** A rule that the contract breaks, as one check shows it. Checks that show the same rule are one finding. */
 export interface Breach {
@@ -136,6 +137,8 @@ export const viewRule = /\(\) (?:returns|has) the right value$/;
  * @example followsFrom("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
  */
 export function followsFrom(rule: string, shownRule: string): boolean {
+  if (shownRule === formerSigner)
+    return rule === askedByCode || rule.startsWith("the argument signer of the error InvalidSignature ");
   const [, field, shownIn] = valueRule.exec(shownRule) ?? [];
   const shown = field ?? shownIn;
   if (shown === undefined) return false;

@@ -1,4 +1,5 @@
 import { type Breach, callNames, followsFrom, viewRule } from "./breach.ts";
+import { formerSigner } from "./rules/matrix/signers.ts";
 
 /** A check that failed. */
 interface FailedCheck {
@@ -56,13 +57,14 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
 }
 
 /**
- * Returns the broken rule that says why another one is broken: that of a wrong view, or the rule itself.
+ * Returns the broken rule that says why another one is broken: that of a wrong view or a former signer, or the rule itself.
  *
  * @param isStep - whether what starts from the step could not show a wrong view: then an event says why, too.
  */
 function causeOf(rule: string, broken: ReadonlySet<string>, isStep = false): string {
   const shown = [...broken].filter((one) => followsFrom(rule, one));
-  const cause = shown.find((one) => viewRule.test(one)) ?? (isStep ? shown[0] : undefined);
+  const cause =
+    shown.find((one) => viewRule.test(one) || one === formerSigner) ?? (isStep ? shown[0] : undefined);
   return cause === undefined ? rule : causeOf(cause, broken);
 }
 

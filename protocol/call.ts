@@ -142,7 +142,7 @@ export interface ProgramTerms {
   operator: Address;
   commitmentSigner: Address;
   /** `validUntil` in Unix seconds. */
-  bounds: { maxPurchase: bigint; openBudget: bigint; validUntil: number };
+  bounds: { maxPurchase: bigint; openBudget: bigint; validUntil: number | bigint };
 }
 
 /**

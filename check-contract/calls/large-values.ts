@@ -151,7 +151,10 @@ async function endNever(recorder: CallRecorder, timestamp: bigint): Promise<void
     payDeadline: maxUint64,
     claimDeadline: maxUint64,
   });
+  const { operator, commitmentSigner, bounds } = await recorder.programState();
+  const endless = { operator, commitmentSigner, bounds: { ...bounds, validUntil: maxUint64 } };
   const steps: [rule: string, actor: Actor, call: Pick<Call, "to" | "data">][] = [
+    ["the admin sets bounds without an end", "deployer", setBoundsCall(registrar, demo, endless)],
     [
       "a funding without an end is enrolled",
       "other_merchant",

@@ -172,6 +172,19 @@ const rareBreaks = {
         "        bool isFormer = signer != address(0) && signer.code.length == 0 && _former.code.length == 0\n            && SignatureChecker.isValidSignatureNowCalldata(_former, digest, signature);\n        if (!isFormer && !SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {\n",
     },
   ],
+  SignerOfTheEnrollment: [
+    { source: guard, instead: `${guard}\n    mapping(bytes32 => address) private _signerOf;` },
+    {
+      source: "        _fundingOf[program][merchantRef] = number;\n",
+      instead:
+        "        _fundingOf[program][merchantRef] = number;\n        _signerOf[merchantRef] = record.commitmentSigner;\n",
+    },
+    {
+      source: "        _requireSigned(program, record, id, signature);\n",
+      instead:
+        "        address signer = _signerOf[source.merchantRef];\n        if (!SignatureChecker.isValidSignatureNowCalldata(signer, id, signature)) revert InvalidSignature(signer, id);\n",
+    },
+  ],
   DeadlinesNeedASecondMore: [
     {
       source: "        if (block.timestamp > deadline) revert DeadlinePassed",

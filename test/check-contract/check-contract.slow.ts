@@ -259,6 +259,12 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, open: the call should have reverted with InvalidSignature\(.*\); it succeeded$/,
   ],
   [
+    "SignerOfTheEnrollment",
+    "with a signature of the former commitment signer",
+    "a signature of the former commitment signer is refused",
+    /^offer, open: the call should have reverted with InvalidSignature\(.*\); it succeeded$/,
+  ],
+  [
     "DeadlinesNeedASecondMore",
     "calls: large values/",
     "an enrollment that must succeed is not refused with Panic",

@@ -61,5 +61,8 @@ export const signersWithCode = {
 export const askedByCode =
   "a commitment signer with code is asked by its code, and only its magic value is accepted";
 
+/** The rule that only the present signer signs, which says why code is asked that is not the signer's. */
+export const formerSigner = "a signature of the former commitment signer is refused";
+
 /** A commitment signer with code. */
 export type SignerWithCode = keyof typeof signersWithCode;

@@ -6,7 +6,7 @@ import { hashId } from "../../../../protocol/values/id.ts";
 import { signDigest } from "../../../fixture/sign-digest.ts";
 import type { Scene } from "../scene.ts";
 import { forgedForms, type SignedMessage } from "../signature-forms.ts";
-import { askedByCode, delegatingKey, keyWithCode, type SignerWithCode } from "../signers.ts";
+import { askedByCode, delegatingKey, formerSigner, keyWithCode, type SignerWithCode } from "../signers.ts";
 import { amounts, type Role } from "../values.ts";
 import { define, type Variant } from "./table-call.ts";
 
@@ -91,9 +91,9 @@ export const signatures = define(
       after: "the end of the commitment signer",
       sign: forge(form),
     })),
-    ...each(["a signature of the former commitment signer"], (name) => ({
-      name,
-      rule: `${name} is refused`,
+    ...each([formerSigner], (rule) => ({
+      name: "a signature of the former commitment signer",
+      rule,
       after: "another commitment signer",
       sign: ({ digest }, { signerKey }) => signDigest(digest, signerKey),
     })),
