@@ -122,6 +122,8 @@ const followScheme = () => document.documentElement.classList.toggle("dark-mode"
 dark.addEventListener("change", followScheme);
 followScheme();
 nameControls(place);
+// Swagger UI adds an entry for each part that it opens, also for those of the page's own address: Back leads to the page before.
+history.pushState = history.replaceState.bind(history);
 try {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url} responded with ${response.status}`);

@@ -186,7 +186,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
       ? html`<p>Your wallet asks twice: to sign the permit, and to send the payment under it.</p>`
       : nothing
   }
-    ${
+    <div aria-live="polite">${
       obstacle === null
         ? nothing
         : html`<div class="notice warn"><p>${obstacle.text}</p>
@@ -195,7 +195,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
               ? html`<p><button type="button" @click=${() => deeds.switchChain()}>Switch the wallet's chain</button></p>`
               : nothing
           }</div>`
-    }
+    }</div>
     <div class="row">
       <button type="button" class="primary" ?disabled=${own.busy || connection === null || obstacle !== null}
         aria-describedby="${name}-with" @click=${() => deeds.perform(action)}>${labelOf(action, capabilities)}</button>

@@ -154,8 +154,11 @@ test("a trace that no test has written speaks of no test and no failure, and fol
   expect(await page.locator("main").textContent()).not.toMatch(/Preparation|of the failure|of the test/);
 });
 
-test("on a phone the trace of a request without a response is no wider than the screen", async () => {
+test("on a phone the trace of a request without a response, or with a long id, is no wider than the screen", async () => {
   const { merchant } = await sandbox.given.merchant({ state: "funded" });
+  await sandbox.client.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program: merchant.program, id: `pur_${"a".repeat(106)}` } },
+  });
   await sandbox.faults.set("slow", { operation: "createPurchase", delay_ms: 60_000 });
   const stop = new AbortController();
   const sent = sandbox.client.POST("/v1/routing/programs/{program}/purchases", {

@@ -70,6 +70,16 @@ test(
   },
 );
 
+test("Back leads from an operation of the address to the page before", slowLoad, async () => {
+  const page = await browser.open();
+  const { docs } = kit.sandbox.description.urls;
+  await page.goto(`${docs}/`);
+  await page.goto(`${docs}/reference/#/webhooks/on.refund.collected`);
+  await page.locator(".opblock.is-open").waitFor();
+  await page.goBack();
+  expect(page.url()).toBe(`${docs}/`);
+});
+
 test(
   "the dialog of Authorize starts at its first field, keeps the focus, and gives it back to its button",
   slowLoad,
