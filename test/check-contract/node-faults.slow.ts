@@ -6,6 +6,7 @@ import { throwIfSilent } from "../../check-contract/fixture/node-fault.ts";
 import type { ReferenceEffects } from "../../check-contract/reference.ts";
 import { AnvilError } from "../../sandbox/chain/anvil/anvil-error.ts";
 import { readContractArtifact } from "../../sandbox/chain/contracts.ts";
+import { GenesisError } from "../../sandbox/chain/genesis/genesis-error.ts";
 import { stopProcess } from "../kit/stop-process.ts";
 import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
 
@@ -69,9 +70,34 @@ test.each([
   60_000,
 );
 
-test("an Anvil that ends before it listens is no failure of the contract", () => {
-  const error = new AnvilError("start_failed", "Anvil did not start.");
+const tooManyFiles = Object.assign(new Error("listen EMFILE: too many open files 127.0.0.1"), {
+  code: "EMFILE",
+  syscall: "listen",
+});
+
+test.each([
+  [
+    "an Anvil that ends before it listens",
+    new AnvilError("start_failed", "Anvil did not start."),
+    "Anvil did not start.",
+  ],
+  [
+    "an Anvil that is not installed",
+    new AnvilError("binary_missing", "anvil is not installed. Install it."),
+    "anvil is not installed. Install it.",
+  ],
+  [
+    "a listener without a file descriptor",
+    tooManyFiles,
+    "The machine refused a step: this process has too many open files (EMFILE).",
+  ],
+  [
+    "a contract of the package that cannot be read",
+    new GenesisError("not_compiled", "The artifact is missing; install again.", { cause: tooManyFiles }),
+    "The artifact is missing; install again.",
+  ],
+])("%s is no failure of the contract", (_what, error, reason) => {
   expect(() => throwIfSilent(error)).toThrow(
-    "Anvil did not start. The contract was not judged: run check-contract again.",
+    `${reason} The contract was not judged: run check-contract again.`,
   );
 });

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { contractArtifactFile } from "../../sandbox/chain/contracts.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { cli } from "./program.ts";
 
@@ -57,6 +58,16 @@ test("with too few open files, exec and status say so in a sentence, or work", a
   }
   expect([...seen]).toEqual([125, 0]);
 });
+
+test("with too few open files, check-contract says so and judges no contract", async () => {
+  const folder = await temporaryFolder();
+  for (const files of [24, 26, 28, 32]) {
+    const command = `sandbox check-contract --artifact ${contractArtifactFile("PurchaseRegistrar")} --only lifecycle`;
+    const { code, stderr } = await runIn(folder, `ulimit -n ${files}; ${command}`);
+    expect([0, 2], stderr).toContain(code);
+    if (code === 2) expect(stderr).toMatch(/too many open files \(EMFILE[^\n]*ulimit -n[^\n]*\n$/);
+  }
+}, 240_000);
 
 test("commands in a folder that was removed say so", async () => {
   const folder = await temporaryFolder();
