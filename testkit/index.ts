@@ -1,5 +1,7 @@
 /** Exports the package: the sandbox, playing scenarios, and checking clients. */
 import "../sandbox/lib/processes/require-node.ts";
+// The sandbox's code is loaded with the first one, after a test may have faked the timers.
+import "../sandbox/lib/time/timers.ts";
 
 export type { CheckedCase, CheckProgress, ClientReport } from "../check-client/check-client.ts";
 export * from "../sandbox/index.ts";

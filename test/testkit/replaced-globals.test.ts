@@ -1,12 +1,15 @@
+import { execFile } from "node:child_process";
 import http from "node:http";
 import { Socket } from "node:net";
 import { mock } from "node:test";
 import timers from "node:timers";
 import promisedTimers from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { unwrap } from "../../sandbox/client/api-client.ts";
 import type { ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 import { freshSandbox } from "../kit/fresh-sandbox.ts";
+import { programFile } from "../program-file.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -104,6 +107,11 @@ describe("fake timers do not reach the sandbox:", () => {
     },
   };
   testEach(fakes);
+});
+
+test("fake timers of node:test from before the first sandbox do not reach it", async () => {
+  const run = promisify(execFile)(process.execPath, [programFile("fake-timers-first")], { timeout: 50_000 });
+  expect((await run).stdout).toBe("done\n");
 });
 
 /** A class that nothing can be made of. */
