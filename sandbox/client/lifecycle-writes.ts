@@ -1,7 +1,7 @@
 import type { Client } from "openapi-fetch";
 import type { components, paths } from "./api.generated.ts";
 import { unwrap } from "./problem-error.ts";
-import { requireArgument } from "./require-argument.ts";
+import { requireArgument, requireProgram } from "./require-argument.ts";
 
 type Schemas = components["schemas"];
 
@@ -88,7 +88,7 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
   const { under, of, ofMerchant, ofPurchase } = requestParams(nextKey);
   return {
     async createMerchant(program, body) {
-      const params = await under(program);
+      const params = await under("createMerchant", program);
       return unwrap(await client.POST("/v1/routing/programs/{program}/merchants", { params, body }));
     },
     async enroll(merchant, body = {}) {
@@ -98,7 +98,7 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
     async createPurchase(merchant, terms) {
       requireArgument("createPurchase", "addressedMerchant", merchant);
       const body = { ...terms, merchant_id: merchant.id };
-      const params = await under(merchant.program);
+      const params = await under("createPurchase", merchant.program);
       return unwrap(await client.POST("/v1/routing/programs/{program}/purchases", { params, body }));
     },
     async activate(purchase) {
@@ -135,7 +135,7 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
       if (event !== undefined) requireArgument("deliver", "event", event);
       const path = "/v1/routing/programs/{program}/notifications";
       const body = event === undefined ? {} : { event_id: event.id };
-      return unwrap(await client.POST(path, { params: await under(program), body })).notification;
+      return unwrap(await client.POST(path, { params: await under("deliver", program), body })).notification;
     },
   };
 }
@@ -145,7 +145,10 @@ function requestParams(nextKey: () => Promise<string>) {
   const header = async () => ({ "Idempotency-Key": await nextKey() });
   const of = async ({ program, id }: Addressed) => ({ path: { program, id }, header: await header() });
   return {
-    under: async (program: string) => ({ path: { program }, header: await header() }),
+    async under(write: string, program: string) {
+      requireProgram(write, program);
+      return { path: { program }, header: await header() };
+    },
     of,
     async ofMerchant(write: string, merchant: Addressed) {
       requireArgument(write, "addressedMerchant", merchant);

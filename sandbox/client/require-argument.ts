@@ -82,18 +82,37 @@ export function requireOptions(
   throw wrongArgument(`${method} takes ${names}`, value, passed, remedy);
 }
 
+/** The largest amount that a call of a contract has room for; viem has the constant too, and the exported client does without it. */
+const maxUint256 = 2n ** 256n - 1n;
+
 /**
- * Refuses an amount that is not a bigint from 0.
+ * Refuses an amount that is not a bigint from 0 to the largest of a contract.
  *
  * @throws SandboxError argument_invalid
  */
 export function requireAmount(method: string, amount: unknown): void {
-  if (typeof amount === "bigint" && amount >= 0n) return;
+  const isAbove = typeof amount === "bigint" && amount > maxUint256;
+  if (typeof amount === "bigint" && amount >= 0n && !isAbove) return;
   throw wrongArgument(
     `${method} takes an amount in base units`,
     amount,
     showValue(amount),
-    "Pass a bigint from 0, such as 10_000_000n for 10 USDC.",
+    `Pass a bigint from 0${isAbove ? " to 2n ** 256n - 1n" : ""}, such as 10_000_000n for 10 USDC.`,
+  );
+}
+
+/**
+ * Refuses a value that is not the id of a program.
+ *
+ * @throws SandboxError argument_invalid
+ */
+export function requireProgram(method: string, program: unknown): void {
+  if (typeof program === "string") return;
+  throw wrongArgument(
+    `${method} takes a program's id`,
+    program,
+    showValue(program),
+    'Pass one such as "prg_demo".',
   );
 }
 

@@ -4,7 +4,6 @@ import { hashSchema, signatureSchema } from "../../server/http/schemas/primitive
 import type { ExplainDecision } from "../explain/decisions/explain-decision.ts";
 import { givenDecisionSchema } from "../explain/decisions/explain-decision.ts";
 import { type ExplainCall, explainOptionsSchema } from "../explain/explain.ts";
-import { callSchema } from "../explain/explain-call.ts";
 import { callExplanationSchema, explanationSchema } from "../explain/explanation.ts";
 import type { ExplainTypedData } from "../explain/signatures/explain-typed-data.ts";
 import {
@@ -16,6 +15,7 @@ import { urlsSchema } from "../explorer/views.ts";
 import { faultSchema } from "../faults/fault.ts";
 import { explainBytes } from "../lib/http/connection-limits.ts";
 import { fingerprintSchema } from "../snapshots/fingerprint.ts";
+import { callSchema } from "../wallets/read-transaction.ts";
 import { type ControlledSandbox, defineControl } from "./operation.ts";
 
 const statusSchema = z

@@ -1,14 +1,14 @@
-import { type Address, BaseError, type Hex, isHex, keccak256, maxUint256, zeroHash } from "viem";
-import { z } from "zod";
+import { type Address, BaseError, type Hex, keccak256, zeroHash } from "viem";
+import type { z } from "zod";
 import { type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
 import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { Expectation } from "../../server/binding/expectations.ts";
 import type { BlockPoint } from "../../server/chain/chain-reader.ts";
-import { addressSchema } from "../../server/http/schemas/primitives.ts";
 import type { Services } from "../../server/services.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
+import { callSchema } from "../wallets/read-transaction.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates, requireNamed } from "./candidates/find-candidates.ts";
 import { traceCall } from "./execution/call-trace.ts";
@@ -36,32 +36,6 @@ export interface UnsentCall {
   /** The function name, as in the `transaction` of a wallet route. It is ignored. */
   function?: string;
   args?: unknown;
-}
-
-const weiPattern = /^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/;
-
-/** A call that was not sent, as it is given. */
-export const callSchema = z.strictObject({
-  from: addressSchema,
-  to: addressSchema,
-  data: z
-    .custom<Hex>((value) => isHex(value) && value.length % 2 === 0, "must be whole bytes in hex with 0x")
-    .meta({ type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" })
-    .transform((data): Hex => `0x${data.slice(2).toLowerCase()}`)
-    .default("0x"),
-  value: z
-    .custom<bigint | string>(isWei, "must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x")
-    .meta({ type: "string", pattern: weiPattern.source })
-    .transform((value) => BigInt(value))
-    .prefault("0"),
-  chain_id: z.int().optional(),
-  function: z.unknown().optional(),
-  args: z.unknown().optional(),
-});
-
-function isWei(value: unknown): boolean {
-  const isNumber = typeof value === "bigint" || (typeof value === "string" && weiPattern.test(value));
-  return isNumber && BigInt(value) >= 0n && BigInt(value) <= maxUint256;
 }
 
 type CheckedCall = z.output<typeof callSchema>;

@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import { z } from "zod";
 import { FaultInvalidError, type RelayOperationKind, relayOperationKinds } from "../../relayer/relayer.ts";
 import type { FieldError } from "../../server/errors/problem.ts";
+import { requireThat } from "../../server/http/request/describe-issue.ts";
 import { check } from "../../server/http/request/validate.ts";
 import { orList } from "../../server/lib/wording.ts";
 import { operations } from "../../server/operations.ts";
@@ -118,7 +119,12 @@ const headersSchema = z.record(z.string(), z.string()).superRefine((headers, con
   }
 });
 
-const count = z.int().min(1, "must be at least 1, or null to act until it is cleared").nullable().optional();
+const unending = "or null to act until it is cleared";
+const count = z
+  .int({ error: ({ input }) => requireThat(`a whole number, ${unending}`, input) })
+  .min(1, `must be at least 1, ${unending}`)
+  .nullable()
+  .optional();
 
 /** The details of actions. */
 const details = {

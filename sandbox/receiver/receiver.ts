@@ -92,15 +92,15 @@ export class SandboxReceiver implements Part<ReceiverState> {
    * sandbox_shared while other processes have joined.
    * @example await sandbox.receiver.pin(`http://127.0.0.1:${server.address().port}/webhooks`)
    */
-  async pin(url: string): Promise<void> {
-    if (typeof url !== "string")
+  async pin(url: string | URL): Promise<void> {
+    if (typeof url !== "string" && Object.prototype.toString.call(url) !== "[object URL]")
       throw wrongArgument(
         "receiver.pin takes a URL",
         url,
         showValue(url),
         'Pass one such as "http://127.0.0.1:3000/webhooks".',
       );
-    await this.#pinned(url);
+    await this.#pinned(String(url));
   }
 
   /** Wraps the API so that its deliveries are recorded. */

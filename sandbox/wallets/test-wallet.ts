@@ -1,5 +1,5 @@
 import { types } from "node:util";
-import { type Address, BaseError, type LocalAccount } from "viem";
+import { type Address, BaseError, isAddress, type LocalAccount } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import {
@@ -31,7 +31,13 @@ import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import type { SendingTerms } from "../chain/sending-terms.ts";
 import type { components } from "../client/api-client.ts";
-import { requireAmount, requireArgument, requireOptions, wrongArgument } from "../client/require-argument.ts";
+import {
+  requireAmount,
+  requireArgument,
+  requireOptions,
+  requireProgram,
+  wrongArgument,
+} from "../client/require-argument.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { readCommitment } from "./read-commitment.ts";
@@ -337,6 +343,7 @@ export class TestWallet extends Wallet {
    * @example await wallets.deployer.setPaused("prg_demo", true)
    */
   async setPaused(program: string, paused: boolean): Promise<SentCall> {
+    requireProgram("setPaused", program);
     if (typeof paused !== "boolean")
       throw wrongArgument(
         "setPaused takes true or false",
@@ -359,6 +366,9 @@ export class TestWallet extends Wallet {
       terms,
       "Pass { operator, commitmentSigner, bounds }.",
     );
+    requireProgram("setBounds", program);
+    requireAddress("setBounds: operator", terms.operator);
+    requireAddress("setBounds: commitmentSigner", terms.commitmentSigner);
     return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
   }
 
@@ -370,6 +380,7 @@ export class TestWallet extends Wallet {
    */
   async faucet(amount: bigint, to: Address = this.address): Promise<SentCall> {
     requireAmount("faucet", amount);
+    requireAddress("faucet", to);
     return await this.sendCall(faucetCall(this.#contracts.token, to, amount));
   }
 }
@@ -406,4 +417,20 @@ function throwSilence(error: unknown): never {
   const silence =
     error instanceof BaseError ? error.walk((cause) => cause instanceof AnvilSilentError) : null;
   throw silence ?? error;
+}
+
+/**
+ * Refuses a value that is not an address.
+ *
+ * @param of - what has the address, as a method is called or as its argument is.
+ * @throws SandboxError argument_invalid
+ */
+function requireAddress(of: string, address: unknown): void {
+  if (typeof address === "string" && isAddress(address)) return;
+  throw wrongArgument(
+    `${of} takes an address`,
+    address,
+    typeof address === "object" ? "an object" : showValue(address),
+    "Pass 0x and 40 hex digits, such as wallets.merchant.address.",
+  );
 }

@@ -15,17 +15,17 @@ import { countMinable, toNode, traceRevert } from "../../relayer/node/node.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
 import { ownTerms, type SendingTerms } from "../chain/sending-terms.ts";
-import { requireArgument } from "../client/require-argument.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { wait } from "../lib/time/timers.ts";
+import { type CheckedTransaction, readTransaction, requireChain } from "./read-transaction.ts";
 
 /** A transaction to send: the `transaction` of an API answer, or a part of one. */
 export interface WalletTransaction {
   to: Address;
   /** By default `0x`: no calldata. */
   data?: Hex | undefined;
-  /** Wei, as a decimal string; by default 0. */
-  value?: string;
+  /** Wei, as a bigint, a decimal string or hex; by default 0. */
+  value?: bigint | string;
 }
 
 /** Typed data (EIP-712); integers may be decimal strings, as the API returns them. */
@@ -122,10 +122,10 @@ export class Wallet {
    * @example const hash = await wallets.buyer.submit(transaction)
    */
   async submit(transaction: WalletTransaction): Promise<Hex> {
-    requireArgument("send", "transaction", transaction);
+    const checked = readTransaction(transaction);
     return await this.#sendNext(async () => {
-      const serializedTransaction = await this.#sign(transaction, await this.#readNext());
-      return await this.#orExplain(transaction, this.client.sendRawTransaction({ serializedTransaction }));
+      const serializedTransaction = await this.#sign(checked, await this.#readNext());
+      return await this.#orExplain(checked, this.client.sendRawTransaction({ serializedTransaction }));
     });
   }
 
@@ -135,16 +135,16 @@ export class Wallet {
    * @internal
    */
   async submitOrMine(transaction: WalletTransaction): Promise<Submitted> {
-    requireArgument("send", "transaction", transaction);
+    const checked = readTransaction(transaction);
     return await this.#sendNext(async () => {
       const [next, minesNow] = await Promise.all([this.#readNext(), this.#minesNow()]);
-      const serializedTransaction = await this.#sign(transaction, next);
+      const serializedTransaction = await this.#sign(checked, next);
       if (!minesNow) {
         const sending = this.client.sendRawTransaction({ serializedTransaction });
-        return { transaction_hash: await this.#orExplain(transaction, sending), mined: null };
+        return { transaction_hash: await this.#orExplain(checked, sending), mined: null };
       }
       const sending = this.#mine(serializedTransaction);
-      return await this.#orExplain(transaction, sending);
+      return await this.#orExplain(checked, sending);
     });
   }
 
@@ -197,28 +197,29 @@ export class Wallet {
   }
 
   async #sign(
-    transaction: WalletTransaction,
+    transaction: CheckedTransaction,
     { nonce, chainId }: { nonce: number; chainId: number },
   ): Promise<Hex> {
+    requireChain(transaction, chainId);
     return await this.#account.signTransaction({
       type: "eip1559",
       chainId,
       nonce,
       to: transaction.to,
-      data: transaction.data ?? "0x",
-      value: BigInt(transaction.value ?? "0"),
+      data: transaction.data,
+      value: transaction.value,
       gas: walletGas,
       ...(await this.#terms.fees()),
     });
   }
 
   /** Explains why the node has refused a transaction, if the wallet has no ether for it. */
-  async #orExplain<T>(transaction: WalletTransaction, sending: Promise<T>): Promise<T> {
+  async #orExplain<T>({ value }: CheckedTransaction, sending: Promise<T>): Promise<T> {
     try {
       return await sending;
     } catch (cause) {
       const { maxFeePerGas } = await this.#terms.fees();
-      await this.#requireEther(BigInt(transaction.value ?? "0") + walletGas * maxFeePerGas, cause);
+      await this.#requireEther(value + walletGas * maxFeePerGas, cause);
       throw cause;
     }
   }

@@ -201,8 +201,10 @@ export class InjectedWallet {
         return this.#accounts();
       case "chain":
         return await this.#changeChain(method, decoded);
-      case "transaction":
-        return await this.#walletOf(decoded.from).submit(decoded);
+      case "transaction": {
+        const { from, to, data, value } = decoded;
+        return await this.#walletOf(from).submit({ to, data, value });
+      }
       case "message":
         return await this.#walletOf(decoded.from).signMessage({ raw: decoded.bytes });
       case "typed_data":

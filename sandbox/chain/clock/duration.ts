@@ -1,4 +1,5 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 
 /** A length of time: the sum of its parts. */
 export interface Duration {
@@ -30,7 +31,7 @@ export function requireDuration(by: number | Duration): void {
   const known = names === null ? typeof by === "number" : names.length > 0 && names.every(isPart);
   if (!known)
     throw new ClockError(
-      `${JSON.stringify(by)} is not a duration. Pass seconds or an object of days, hours, minutes and seconds, such as { days: 8 }.`,
+      `${showValue(by)} is not a duration. Pass seconds or an object of days, hours, minutes and seconds, such as { days: 8 }.`,
     );
 }
 

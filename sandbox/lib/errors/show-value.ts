@@ -16,14 +16,21 @@ export function showValue(value: unknown): string {
 
 function toText(value: unknown): string {
   try {
-    const shown = JSON.stringify(value, (_, entry: unknown) => {
-      const name = nameOutsideJson(entry);
+    const shown = JSON.stringify(value, function (this: object, key: string, entry: unknown) {
+      const name = nameWithForm(Reflect.get(this, key), entry) ?? nameOutsideJson(entry);
       return name === null ? entry : `\0${name}\0`;
     });
     return shown?.replaceAll(/"\\u0000(.*?)\\u0000"/g, "$1") ?? String(value);
   } catch {
     return "an object without a JSON form";
   }
+}
+
+/** Returns what an object is called that writes its own JSON, such as a Date, which the text alone would show as a right value; null for any other. */
+function nameWithForm(value: unknown, form: unknown): string | null {
+  if (typeof value !== "object" || value === null || !("toJSON" in value)) return null;
+  const type = value.constructor === Object ? "object with toJSON" : value.constructor.name;
+  return typeof form === "string" ? `the ${type} ${form}` : `the ${type}`;
 }
 
 /** Returns what a value is called that JSON refuses, leaves out or shows as another one; null for any other. */

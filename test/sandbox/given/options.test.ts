@@ -245,6 +245,8 @@ test.each<[terms: object, shown: string]>([
   [{ price: 25n }, '{"price":25n}'],
   [{ list: [1, Number.NaN] }, '{"list":[1,NaN]}'],
   [circular, "an object without a JSON form"],
+  [{ a: { when: new Date(0) } }, '{"a":{"when":the Date 1970-01-01T00:00:00.000Z}}'],
+  [{ a: { toJSON: () => 1 } }, '{"a":the object with toJSON}'],
 ])("terms that JSON cannot carry are shown as they were passed: %o", async (terms, shown) => {
   const call: (options: never) => Promise<unknown> = (wrong) => sandbox.given.purchase(wrong);
   const wrong: object = { state: "paid", terms };

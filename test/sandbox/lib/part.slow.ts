@@ -132,7 +132,7 @@ describe("a state that a snapshot file could not bring back is refused by save",
       "a date",
       z.date(),
       new Date(0),
-      'its schema encodes it as "1970-01-01T00:00:00.000Z", which is not JSON',
+      "its schema encodes it as the Date 1970-01-01T00:00:00.000Z, which is not JSON",
     ],
     [
       "a map",

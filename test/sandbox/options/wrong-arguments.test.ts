@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { zeroAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { unwrap } from "../../../sandbox/client/api-client.ts";
@@ -26,9 +27,10 @@ describe("clock.travel names a value that is not a duration", () => {
   test.each([
     [{ day: 8 }, '{"day":8}'],
     ["8d", '"8d"'],
+    [5n, "5n"],
     [{}, "{}"],
     [null, "null"],
-  ])("%j", async (by, shown) => {
+  ])("%o", async (by, shown) => {
     await expect(untyped["clock"]?.["travel"]?.(by)).rejects.toMatchObject({
       name: "ClockError",
       code: "time_invalid",
@@ -282,6 +284,8 @@ describe("a payment takes nothing but an amount and its options, so no mistake p
   });
 });
 
+const sendRemedy = "Pass the transaction of an action, or { to, data, value }.";
+
 describe("an action names what is passed instead of its argument", () => {
   const purchase = { commitment: {}, figures: { outstanding: "5" }, deadlines: {} };
   const pass = { purchase: "Pass a purchase as the API returns it." };
@@ -348,6 +352,24 @@ describe("an action names what is passed instead of its argument", () => {
       "approve takes an amount in base units, not -1n. Pass a bigint from 0, such as 10_000_000n for 10 USDC.",
     ],
     [
+      "an amount above all that a contract takes",
+      "pay",
+      [purchase, 2n ** 256n],
+      `pay takes an amount in base units, not ${2n ** 256n}n. Pass a bigint from 0 to 2n ** 256n - 1n, such as 10_000_000n for 10 USDC.`,
+    ],
+    [
+      "a name",
+      "faucet",
+      [5n, "bob"],
+      'faucet takes an address, not "bob". Pass 0x and 40 hex digits, such as wallets.merchant.address.',
+    ],
+    [
+      "an object",
+      "faucet",
+      [5n, {}],
+      "faucet takes an address, not an object. Pass 0x and 40 hex digits, such as wallets.merchant.address.",
+    ],
+    [
       "no payments",
       "payBatch",
       [[]],
@@ -396,11 +418,41 @@ describe("an action names what is passed instead of its argument", () => {
       [],
       "sendCall takes a call, not undefined. Pass one such as payCall(registrar, id, 5n).",
     ],
-    [
-      "a hash",
+    ["a hash", "send", ["0x12"], `send takes a transaction, not 0x12. ${sendRemedy}`],
+    ...Object.entries<[unknown, string]>({
+      data: ["0x1", `must be whole bytes in hex with 0x, not "0x1". ${sendRemedy}`],
+      "data ": ["1234", `must be whole bytes in hex with 0x, not "1234". ${sendRemedy}`],
+      value: [
+        true,
+        `must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not true. ${sendRemedy}`,
+      ],
+      "value ": [
+        "1.5",
+        `must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not "1.5". ${sendRemedy}`,
+      ],
+      "to ": ["bob", `must be 0x and 40 hexadecimal characters, not "bob". ${sendRemedy}`],
+    }).map(([name, [given, message]]): [string, string, unknown[], string] => {
+      const member = name.trim();
+      const sent = [{ to: zeroAddress, [member]: given }];
+      return [`${member} ${given}`, "send", sent, `send takes a transaction, and its ${member} ${message}`];
+    }),
+    ...["input", "gas", "nonce"].map((name): [string, string, unknown[], string] => [
+      name,
       "send",
-      ["0x12"],
-      "send takes a transaction, not 0x12. Pass the transaction of an action, or { to, data, value }.",
+      [{ to: zeroAddress, [name]: "0x1234" }],
+      `send takes a transaction without ${name}. Pass calldata as data; the wallet chooses gas, fees and nonce.`,
+    ]),
+    [
+      "a misspelled name",
+      "send",
+      [{ to: zeroAddress, chainId: 31_337 }],
+      "send takes a transaction without chainId. Did you mean chain_id?",
+    ],
+    [
+      "another chain",
+      "send",
+      [{ to: zeroAddress, chain_id: 1 }],
+      "send takes a transaction for chain 31337, not for chain 1. Build the transaction for the wallet's chain.",
     ],
   ])("%s: %s", async (_, action, values, message) => {
     const refused = untyped["buyer"]?.[action]?.(...values);
@@ -430,7 +482,7 @@ describe("an action names what is passed instead of its argument", () => {
       ],
       [
         [decided, claim, { award: "1", decidedAt: new Date(0) }],
-        'decidedAt is a text, not "1970-01-01T00:00:00.000Z". Pass an RFC 3339 time such as "2026-01-01T00:00:00Z".',
+        'decidedAt is a text, not the Date 1970-01-01T00:00:00.000Z. Pass an RFC 3339 time such as "2026-01-01T00:00:00Z".',
       ],
       [
         [decided, claim, { award: "1", outcome: 1 }],
@@ -465,6 +517,12 @@ describe("a write of client.retrying names what is passed instead of its object,
     ["decide", [null], `decide takes a purchase, not null. ${purchase}`],
     ["refund", [null], `refund takes a purchase, not null. ${purchase}`],
     ["refund", [object], `refund takes a decision, not undefined. ${decision}`],
+    [
+      "createMerchant",
+      [{ name: "Shop" }],
+      'createMerchant takes a program\'s id, not {"name":"Shop"}. Pass one such as "prg_demo".',
+    ],
+    ["deliver", [], 'deliver takes a program\'s id, not undefined. Pass one such as "prg_demo".'],
   ])("%s", async (write, values, message) => {
     Object.assign(untyped, { retrying: sandbox.client.retrying });
     const before = await sandbox.fingerprint();
@@ -532,6 +590,30 @@ test("a path with an unfilled parameter is refused before it is sent", async () 
       "The path has an unfilled {id}. Pass id in params.path.",
     );
     await expect(client.GET(path, JSON.parse("{}"))).rejects.toThrow("The path has an unfilled {program}.");
+    const object = JSON.parse('{ "program": { "id": "prg_demo" }, "id": "pur_1" }');
+    await expect(client.GET(path, { params: { path: object } })).rejects.toMatchObject({
+      ...argumentInvalid,
+      message:
+        'The path has an unfilled {program} for {"id":"prg_demo"}, which is no text. Pass program in params.path.',
+    });
+  }
+});
+
+test("a body that JSON cannot write is refused with the member that it cannot write", async () => {
+  const remedy = 'Pass amounts as decimal strings such as "10000000", and no object inside itself.';
+  const circular: { lines: unknown[] } = { lines: [] };
+  circular.lines.push(circular);
+  const merchant = { program: "prg_demo", id: "mer_1" };
+  const path = "/v1/routing/programs/{program}/merchants";
+  for (const [body, wrong] of [
+    [{ funding_cap: 5n }, "body.funding_cap is 5n"],
+    [{ terms: circular }, "body.terms.lines.0 contains itself"],
+  ] as const) {
+    const refused = { ...argumentInvalid, message: `The body has no JSON form: ${wrong}. ${remedy}` };
+    Object.assign(untyped, { client: sandbox.client, retrying: sandbox.client.retrying });
+    const params = { path: { program: "prg_demo" } };
+    await expect(untyped["client"]?.["POST"]?.(path, { params, body })).rejects.toMatchObject(refused);
+    await expect(untyped["retrying"]?.["createPurchase"]?.(merchant, body)).rejects.toMatchObject(refused);
   }
 });
 
@@ -585,7 +667,11 @@ describe("faults.set names a value that is not a fault", () => {
     ],
     [
       [{ layer: "delivery", action: "reset", count: 0.5 }],
-      "The option count must be a whole number, not 0.5.",
+      "The option count must be a whole number, or null to act until it is cleared, not 0.5.",
+    ],
+    [
+      [{ layer: "delivery", action: "reset", count: "always" }],
+      'The option count must be a whole number, or null to act until it is cleared, not the string "always".',
     ],
     [
       [{ layer: "relayer", action: "replace" }],

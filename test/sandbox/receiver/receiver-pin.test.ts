@@ -38,7 +38,7 @@ test("a receiver that starts after the sandbox is pinned, and gets every event w
   await using sandbox = await createSandbox({ dataDirectory, mode: "live" });
   const { url, deliveries } = await startReceiver();
   await sandbox.given.merchant({ state: "pending" });
-  await sandbox.receiver.pin(url);
+  await sandbox.receiver.pin(new URL(url));
   const [notification] = await sandbox.deliverAll();
   expect(notification?.status).toBe("delivered");
   const [{ headers, body } = { headers: {}, body: Buffer.alloc(0) }] = deliveries;
