@@ -77,3 +77,17 @@ test.for([
     expect(page).toContain("failing.test.js:10:");
   },
 );
+
+test("a fixture of jest begins while its config fakes the timers of every file", async () => {
+  const cwd = join(npm.cwd, "jest");
+  const source = failing("", "afterAll").replace('refunded") throw', 'active") throw');
+  await writeFile(join(cwd, "faked.test.js"), source);
+  const config = {
+    testEnvironment: "routing-sandbox/jest-environment",
+    transform: {},
+    fakeTimers: { enableGlobally: true },
+  };
+  const command = `npx jest faked.test.js --testTimeout=60000 --config '${JSON.stringify(config)}' 2>&1`;
+  const env = { ...npm.env, NODE_OPTIONS: "--experimental-vm-modules" };
+  expect(await run("sh", ["-c", command], { cwd, env })).toMatch(/Tests: +2 passed, 2 total/);
+});

@@ -13,8 +13,13 @@ type JestEvent =
   | { name: "test_start"; test: JestTest }
   | { name: "test_fn_failure" | "hook_failure" | "error"; test?: JestTest; error: unknown };
 
+/** The configuration of jest, as far as it fakes timers. */
+interface JestConfig {
+  projectConfig: { fakeTimers: { doNotFake?: readonly string[] } };
+}
+
 type JestEnvironment = new (
-  config: unknown,
+  config: JestConfig,
   context: { testPath: string },
 ) => { global: { [key: symbol]: unknown } };
 
@@ -22,9 +27,12 @@ type JestEnvironment = new (
 const name: string = "jest-environment-node";
 const { TestEnvironment }: { TestEnvironment: JestEnvironment } = await import(name);
 
+/** What Node's connections need; with jest's fake timers of it, the first hook would wait for ever. */
+const neverFaked = ["nextTick", "queueMicrotask"];
+
 /**
  * Jest's environment for Node, which also tells `sandboxFixture` which test runs and how it failed: jest says this to no hook. Set it as
- * `testEnvironment`, and a failed test leaves a trace.
+ * `testEnvironment`, and a failed test leaves a trace. Its fake timers leave `process.nextTick` and `queueMicrotask` real.
  *
  * @example
  * // jest.config.js
@@ -33,8 +41,13 @@ const { TestEnvironment }: { TestEnvironment: JestEnvironment } = await import(n
 export default class RoutingSandboxEnvironment extends TestEnvironment {
   readonly #file: string;
 
-  constructor(config: unknown, context: { testPath: string }) {
-    super(config, context);
+  constructor(config: JestConfig, context: { testPath: string }) {
+    const { fakeTimers } = config.projectConfig;
+    const doNotFake = [...neverFaked, ...(fakeTimers.doNotFake ?? [])];
+    super(
+      { ...config, projectConfig: { ...config.projectConfig, fakeTimers: { ...fakeTimers, doNotFake } } },
+      context,
+    );
     this.#file = context.testPath;
   }
 
