@@ -54,7 +54,12 @@ export function announceProvider({ info, ask }: Announcement): void {
     for (const listener of listeners.get(event) ?? []) listener(payload);
   });
   const provider = {
-    async request({ method, params = [] }: { method: string; params?: unknown }) {
+    async request(asked: unknown) {
+      const { method, params = [] }: { method?: unknown; params?: unknown } = Object(asked);
+      if (typeof method !== "string")
+        throw Object.assign(new Error("request takes { method, params }. Pass the name of a method."), {
+          code: -32_602,
+        });
       const answer = await (globalThis as unknown as PageWindow)[ask]?.(method, params);
       if (answer === undefined) throw Object.assign(new Error("The test has ended."), { code: 4900 });
       if ("code" in answer) {

@@ -1,4 +1,4 @@
-import { type Hex, hexToString, isAddress, numberToHex, stringToHex } from "viem";
+import { type Hex, hexToString, isAddress, isHex, maxUint256, numberToHex, stringToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
@@ -31,6 +31,11 @@ export class ProviderError extends Error {
 }
 
 const hex = z.templateLiteral(["0x", z.string()]);
+const bytes = z.custom<Hex>(isBytes, "must be whole bytes in hex with 0x");
+const account = z.custom<Hex>(
+  isChecksummed,
+  "must be 0x and 40 hex digits, in lower case or with their checksum",
+);
 /** Further parameters, such as the password of `personal_sign`, mean nothing to a wallet. */
 const messageParams = z.tuple([z.string(), z.string()]).rest(z.unknown());
 const typedDataParams = z.tuple([hex, z.union([z.string(), z.record(z.string(), z.unknown())])]);
@@ -58,10 +63,12 @@ const chainId = z
 const sendParams = z.tuple([
   z.object({
     from: hex,
-    to: hex.nullish(),
-    data: hex.optional(),
-    input: hex.optional(),
-    value: hex.optional(),
+    to: account.nullish(),
+    data: bytes.optional(),
+    input: bytes.optional(),
+    value: z
+      .custom<Hex>((value) => isInteger(value, 0n, maxUint256) && isHex(value), "must be wei in hex with 0x")
+      .optional(),
     chainId: chainId.optional(),
     type: z
       .enum(["0x0", "0x1", "0x2"], "must be 0x0, 0x1 or 0x2: a wallet delegates to no contract for a page")
@@ -151,11 +158,12 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
     case "eth_signTypedData_v4": {
       const [from, data] = read(method, typedDataParams, params);
       const typed_data = read(method, typedDataBody, parseJson(data));
-      const { primaryType, message, types } = typed_data;
+      const { primaryType, message, types, domain } = typed_data;
       // A domain alone is signed without a message.
-      const missing = primaryType === "EIP712Domain" ? null : missingMember(primaryType, message, types);
-      if (missing !== null)
-        throw new ProviderError(-32_602, `The typed data has no value for the member ${missing}.`);
+      const wrong =
+        wrongMember("EIP712Domain", domain, types, "") ??
+        (primaryType === "EIP712Domain" ? null : wrongMember(primaryType, message, types, ""));
+      if (wrong !== null) throw new ProviderError(-32_602, `The typed data ${wrong}.`);
       return { type: "typed_data", from, typed_data };
     }
     case "wallet_switchEthereumChain":
@@ -172,22 +180,79 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
   }
 }
 
-/** Returns the first member of a type, with those of its members, that a value lacks; null if it has all. */
-function missingMember(
+/** Says which member of a type has no value of its own type, with the members that it is in; null if all have. */
+function wrongMember(
   type: string,
   value: unknown,
   types: z.infer<typeof typedDataBody>["types"],
+  path: string,
 ): string | null {
-  if (Array.isArray(value)) {
-    const element = type.replace(/\[\d*\]$/, "");
-    return value.map((one) => missingMember(element, one, types)).find((missing) => missing !== null) ?? null;
+  const [, element, count] = /^(.*)\[(\d*)\]$/.exec(type) ?? [];
+  const wanted = element === undefined ? plainTypes(type) : listOf(count);
+  if (wanted !== null) {
+    if (value === undefined) return `has no value for the member ${path}`;
+    if (!wanted.accepts(value))
+      return `is not valid: the member ${path} must be ${wanted.what}, not ${showValue(value)}`;
   }
-  for (const { name, type: inner } of types[type] ?? []) {
-    const member: unknown = Reflect.get(Object(value), name);
-    const missing = member === undefined ? "" : missingMember(inner, member, types);
-    if (missing !== null) return missing === "" ? name : `${name}.${missing}`;
-  }
-  return null;
+  if (element !== undefined)
+    return firstWrong(z.array(z.unknown()).parse(value), (one) => wrongMember(element, one, types, path));
+  if (wanted !== null) return null;
+  if (value === undefined) return `has no value for the member ${path}`;
+  if (!Object.hasOwn(types, type)) return `is not valid: there is no type ${type}`;
+  return firstWrong(types[type] ?? [], ({ name, type: inner }) =>
+    wrongMember(inner, Reflect.get(Object(value), name), types, path === "" ? name : `${path}.${name}`),
+  );
+}
+
+function firstWrong<T>(values: readonly T[], find: (value: T) => string | null): string | null {
+  return values.map(find).find((wrong) => wrong !== null) ?? null;
+}
+
+/** The values of a type of EIP-712. */
+interface Values {
+  what: string;
+  accepts: (value: unknown) => boolean;
+}
+
+function listOf(count = ""): Values {
+  const isCounted = (list: unknown[]) => count === "" || list.length === Number(count);
+  return {
+    what: count === "" ? "an array" : `an array of ${count}`,
+    accepts: (value) => Array.isArray(value) && isCounted(value),
+  };
+}
+
+/** Returns the values of a type that is no struct; null for a struct. */
+function plainTypes(type: string): Values | null {
+  if (type === "string") return { what: "a text", accepts: (value) => typeof value === "string" };
+  if (type === "bool") return { what: "true or false", accepts: (value) => typeof value === "boolean" };
+  if (type === "address") return { what: "an address", accepts: isChecksummed };
+  const [, name, size = ""] = /^(bytes|u?int)(\d*)$/.exec(type) ?? [];
+  if (name === undefined) return null;
+  if (name === "bytes")
+    return {
+      what: size === "" ? "whole bytes in hex with 0x" : `${size} bytes in hex with 0x`,
+      accepts: (value) => isBytes(value) && (size === "" || value.length === 2 + 2 * Number(size)),
+    };
+  const bits = BigInt(size === "" ? 256 : size);
+  const [least, most] =
+    name === "uint" ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
+  return { what: `an integer of the type ${type}`, accepts: (value) => isInteger(value, least, most) };
+}
+
+function isInteger(value: unknown, least: bigint, most: bigint): boolean {
+  const isWritten = typeof value === "string" && /^(?:-?\d+|0x[0-9a-f]+)$/i.test(value);
+  if (!isWritten && typeof value !== "bigint" && !Number.isSafeInteger(value)) return false;
+  const integer = BigInt(value as string | bigint | number);
+  return integer >= least && integer <= most;
+}
+
+function isBytes(value: unknown): value is Hex {
+  return typeof value === "string" && /^0x(?:[0-9a-f]{2})*$/i.test(value);
+}
+
+function isChecksummed(value: unknown): boolean {
+  return typeof value === "string" && isAddress(value);
 }
 
 /** Reads a message as MetaMask does: hexadecimal, with or without 0x, is bytes, and anything else is a text; the account may come first. */

@@ -321,7 +321,7 @@ describe("a page that uses ethers", () => {
   });
 
   test("gets no signature of typed data for another chain than the selected one", async () => {
-    const { wallet, call } = await openShop(sandbox.wallets.buyer);
+    const { page, wallet, call } = await openShop(sandbox.wallets.buyer);
     const { address } = sandbox.wallets.buyer;
     const typed = (chainId: unknown) => ({
       types: { EIP712Domain: [{ name: "chainId", type: "uint256" }] },
@@ -352,6 +352,10 @@ describe("a page that uses ethers", () => {
     for (const [wrong, message] of [
       [{ to: address, data: "0x01", input: "0x02" }, "another `input`"],
       [{ to: address, type: "0x4", authorizationList: [] }, "delegates to no contract"],
+      [{ to: address, data: "0x1" }, "must be whole bytes in hex with 0x"],
+      [{ to: address, input: "0xzz" }, "must be whole bytes in hex with 0x"],
+      [{ to: address, value: "0x" }, "must be wei in hex with 0x"],
+      [{ to: address.replace("C", "c") }, "with their checksum"],
     ] as const)
       expect(await send(wrong)).toMatchObject({ code: -32_602, message: expect.stringContaining(message) });
     const unfinished = { ...typed(31_337), primaryType: "Order", message: { lines: [{ units: 1 }] } };
@@ -366,6 +370,34 @@ describe("a page that uses ethers", () => {
       code: -32_602,
       message: "The typed data has no value for the member lines.item.",
     });
+    for (const [type, value, message] of [
+      ["uint256[]", "1", 'the member a must be an array, not "1"'],
+      ["uint256[2]", ["1"], 'the member a must be an array of 2, not ["1"]'],
+      ["uint8", 256, "the member a must be an integer of the type uint8, not 256"],
+      ["int8", "-129", 'the member a must be an integer of the type int8, not "-129"'],
+      ["uint256", 1.5, "the member a must be an integer of the type uint256, not 1.5"],
+      ["uint256", null, "the member a must be an integer of the type uint256, not null"],
+      ["bytes32", "0x12", 'the member a must be 32 bytes in hex with 0x, not "0x12"'],
+      ["bytes", "hello", 'the member a must be whole bytes in hex with 0x, not "hello"'],
+      ["address", "0x12", 'the member a must be an address, not "0x12"'],
+      ["bool", "false", 'the member a must be true or false, not "false"'],
+      ["string", 5, "the member a must be a text, not 5"],
+      ["Line", {}, "there is no type Line"],
+    ] as const)
+      expect(
+        await call("ask", "eth_signTypedData_v4", [
+          address,
+          {
+            ...typed(31_337),
+            types: { One: [{ name: "a", type }] },
+            primaryType: "One",
+            message: { a: value },
+          },
+        ]),
+      ).toEqual({ code: -32_602, message: `The typed data is not valid: ${message}.` });
+    expect(
+      await page.evaluate("ethereum.request().catch(({ code, message }) => ({ code, message }))"),
+    ).toEqual({ code: -32_602, message: "request takes { method, params }. Pass the name of a method." });
     await wallet.switchChain(5);
     expect(await call("ask", "eth_signTypedData_v4", [address, typed(31_337)])).toMatchObject({ code: 4901 });
     expect(await call("ask", "eth_sendTransaction", [{ from: address, to: address }])).toMatchObject({
