@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Problem } from "../../server/errors/problem.ts";
+import { redact } from "../../server/http/redact.ts";
 import { keyUses } from "../../server/keys/key-ring.ts";
 import { defineControl } from "../control/operation.ts";
 import { arrivalSchema } from "./arrival.ts";
@@ -31,7 +32,13 @@ const listDeliveries = defineControl({
     description: "The deliveries, the oldest first.",
     schema: z.object({ url, data: z.array(arrivalSchema) }).meta({ id: "Deliveries" }),
   },
-  handle: ({ sandbox: { receiver } }) => ({ url: receiver.url, data: receiver.deliveries() }),
+  // A client may have sent any text that does not verify, also a credential; one that does must stay as it is signed.
+  handle: ({ sandbox: { receiver } }) => ({
+    url: receiver.url,
+    data: receiver
+      .deliveries()
+      .map((arrival) => (arrival.verified ? arrival : { ...arrival, body: redact(arrival.body) })),
+  }),
 });
 
 const pinReceiver = defineControl({

@@ -103,6 +103,17 @@ describe("sandbox.receiver", () => {
     expect(kit.sandbox.faults.list()).toEqual(faults);
   });
 
+  test("is listed without the credentials and account keys that a client has sent to it", async () => {
+    const { receiver, description } = kit.sandbox;
+    const [key = ""] = description.accounts.map((account) => account.key);
+    const body = JSON.stringify({ a: key });
+    await fetch(receiver.url, { method: "POST", body, headers: { "webhook-id": key } });
+    const listed = await control("GET", "/receiver/deliveries");
+    const redacted = expect.stringMatching(/^\{"a":"rsk_redacted_[0-9a-f]{8}"\}$/);
+    expect(listed.body).toMatchObject({ data: [{ body: redacted }] });
+    expect(JSON.stringify(listed)).not.toContain(key);
+  });
+
   test("lists the last 1,000 deliveries", async () => {
     const { receiver } = kit.sandbox;
     const arrival = { headers: {}, body: "", verified: false, status: 422 };
