@@ -27,7 +27,7 @@ type JestEnvironment = new (
 const name: string = "jest-environment-node";
 const { TestEnvironment }: { TestEnvironment: JestEnvironment } = await import(name);
 
-/** What Node's connections need; with jest's fake timers of it, the first hook would wait for ever. */
+/** Functions that Node's connections need: with jest's fakes of them, the first hook would wait for ever. */
 const neverFaked = ["nextTick", "queueMicrotask"];
 
 /**

@@ -321,7 +321,7 @@ describe("a page that uses ethers", () => {
   });
 
   test("gets no signature of typed data for another chain than the selected one", async () => {
-    const { page, wallet, call } = await openShop(sandbox.wallets.buyer);
+    const { wallet, call } = await openShop(sandbox.wallets.buyer);
     const { address } = sandbox.wallets.buyer;
     const typed = (chainId: unknown) => ({
       types: { EIP712Domain: [{ name: "chainId", type: "uint256" }] },
@@ -370,6 +370,17 @@ describe("a page that uses ethers", () => {
       code: -32_602,
       message: "The typed data has no value for the member lines.item.",
     });
+    await wallet.switchChain(5);
+    expect(await call("ask", "eth_signTypedData_v4", [address, typed(31_337)])).toMatchObject({ code: 4901 });
+    expect(await call("ask", "eth_sendTransaction", [{ from: address, to: address }])).toMatchObject({
+      code: 4901,
+    });
+    expect(await call("ask", "net_version", [])).toBe("5");
+  });
+
+  test("gets no signature of typed data with a wrong value, and no answer to what is no request", async () => {
+    const { page, call } = await openShop(sandbox.wallets.buyer);
+    const { address } = sandbox.wallets.buyer;
     for (const [type, value, message] of [
       ["uint256[]", "1", 'the member a must be an array, not "1"'],
       ["uint256[2]", ["1"], 'the member a must be an array of 2, not ["1"]'],
@@ -388,7 +399,7 @@ describe("a page that uses ethers", () => {
         await call("ask", "eth_signTypedData_v4", [
           address,
           {
-            ...typed(31_337),
+            domain: {},
             types: { One: [{ name: "a", type }] },
             primaryType: "One",
             message: { a: value },
@@ -398,12 +409,6 @@ describe("a page that uses ethers", () => {
     expect(
       await page.evaluate("ethereum.request().catch(({ code, message }) => ({ code, message }))"),
     ).toEqual({ code: -32_602, message: "request takes { method, params }. Pass the name of a method." });
-    await wallet.switchChain(5);
-    expect(await call("ask", "eth_signTypedData_v4", [address, typed(31_337)])).toMatchObject({ code: 4901 });
-    expect(await call("ask", "eth_sendTransaction", [{ from: address, to: address }])).toMatchObject({
-      code: 4901,
-    });
-    expect(await call("ask", "net_version", [])).toBe("5");
   });
 
   test("gets personal signatures of texts and of bytes, in any order of the parameters", async () => {
