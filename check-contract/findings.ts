@@ -93,6 +93,7 @@ const pairs: readonly (readonly [names: readonly string[], together: string])[] 
   [["an offer", "a registration"], "a new purchase"],
   [["an opening", "a change of the bounds"], "a setting of the bounds"],
   [["an offer", "a withdrawal"], "a call of the operator"],
+  [["a withdrawal", "an expiry"], "a closing"],
 ];
 
 /** A failed check whose rule may be that of several functions. */

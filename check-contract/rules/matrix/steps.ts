@@ -61,6 +61,7 @@ export type Preparation =
   | "an enrollment in another token"
   | "the end of the commitment signer"
   | "another commitment signer"
+  | "another commitment signer, and the former one again"
   | `a commitment signer ${SignerWithCode}`;
 
 /** The calls that lead to the states. Each is encoded once. */
@@ -129,6 +130,7 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
   const set = (changes: Partial<ProgramTerms>): Change[] => [
     { by: "admin", call: setBoundsCall(registrar, program, terms(changes)) },
   ];
+  const otherSigner = set({ commitmentSigner: fixture.address(actors.stranger) });
   const signers = Object.entries(signersWithCode).map(([signer, { address }]) => [
     `a commitment signer ${signer}`,
     set({ commitmentSigner: address }),
@@ -160,7 +162,8 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
       { by: "merchant", call: scene.enroll.elsewhere },
     ],
     "the end of the commitment signer": set({ commitmentSigner: zeroAddress }),
-    "another commitment signer": set({ commitmentSigner: fixture.address(actors.stranger) }),
+    "another commitment signer": otherSigner,
+    "another commitment signer, and the former one again": [...otherSigner, ...set({})],
     ...(Object.fromEntries(signers) as {
       [S in SignerWithCode as `a commitment signer ${S}`]: readonly Change[];
     }),

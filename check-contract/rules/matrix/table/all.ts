@@ -14,7 +14,7 @@ import {
 } from "./program-calls.ts";
 import { claims, expiries, refunds, refundsWithEqualHashes, withdrawals } from "./purchase-calls.ts";
 import { sameSecond } from "./same-second-calls.ts";
-import { contractSigners, signatures, unknownPrograms } from "./signature-calls.ts";
+import { contractSigners, formerSigners, signatures, unknownPrograms } from "./signature-calls.ts";
 import type { TableCall } from "./table-call.ts";
 import { enrollmentsWithTerms, offerTerms, registrationTerms } from "./terms-calls.ts";
 
@@ -54,6 +54,7 @@ export const table: readonly TableCall[] = [
   ...sameSecond,
   ...nearIds,
   ...signatures,
+  ...formerSigners,
   ...unknownPrograms,
   ...contractSigners,
   ...suffixes,

@@ -80,7 +80,7 @@ function forge(form: string, key?: Hex): Sign {
   return (message, { signerKey }) => forgedForms[form]?.(message, key ?? signerKey) ?? "0x";
 }
 
-/** The signatures that no signer's key makes, with and without a commitment signer, and those of a key that was the signer's. */
+/** The signatures that no signer's key makes, with and without a commitment signer. */
 export const signatures = define(
   () => ({ InvalidSignature: true }),
   [
@@ -91,13 +91,26 @@ export const signatures = define(
       after: "the end of the commitment signer",
       sign: forge(form),
     })),
-    ...each([formerSigner], (rule) => ({
-      name: "a signature of the former commitment signer",
-      rule,
-      after: "another commitment signer",
-      sign: ({ digest }, { signerKey }) => signDigest(digest, signerKey),
-    })),
   ],
+);
+
+const byFormer = "a signature of the former commitment signer";
+const again = "another commitment signer, and the former one again";
+
+/** The signatures of a key that was the signer's, and of one that is again. */
+export const formerSigners = define(
+  (_state, { after }) => ({ InvalidSignature: after !== again }),
+  each(
+    [
+      { name: byFormer, rule: formerSigner, after: "another commitment signer" },
+      {
+        name: `${byFormer}, which is set again`,
+        rule: `${byFormer} counts when it is set again`,
+        after: again,
+      },
+    ] as const,
+    (variant) => ({ ...variant, sign: ({ digest }, { signerKey }) => signDigest(digest, signerKey) }),
+  ),
 );
 
 /** The signatures for a program that is not open. */
