@@ -297,6 +297,7 @@ test.each([
   [["an offer", "a registration"], "a new purchase"],
   [["an opening", "a change of the bounds"], "a setting of the bounds"],
   [["a withdrawal", "an offer"], "a call of the operator"],
+  [["a withdrawal", "an expiry"], "a closing"],
   [["a pause", "a transfer of the admin's role", "a change of the bounds"], "a call"],
 ])("a rule that is broken for %j is one finding about %s", (calls, together) => {
   const findings = groupFindings(

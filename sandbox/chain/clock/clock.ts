@@ -2,6 +2,7 @@ import { Mutex } from "async-mutex";
 import { secondsOfMilliseconds } from "../../../protocol/values/time.ts";
 import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 import { freshReading } from "../../lib/reading.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
@@ -238,6 +239,10 @@ function wholeSeconds(by: number | Duration): number {
 }
 
 function assertAhead(timestamp: number, now: number): number {
+  if (typeof timestamp !== "number")
+    throw new ClockError(
+      `The clock moves to a time in Unix seconds, a number, not to ${showValue(timestamp)}.`,
+    );
   const meant = secondsOfMilliseconds(timestamp);
   if (timestamp > latestTime)
     throw new ClockError(

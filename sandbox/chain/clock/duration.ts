@@ -27,16 +27,16 @@ const parts = ["days", "hours", "minutes", "seconds"];
  * @throws ClockError
  */
 export function requireDuration(by: number | Duration): void {
-  const names = typeof by === "object" && by !== null ? Object.keys(by) : null;
-  const known = names === null ? typeof by === "number" : names.length > 0 && names.every(isPart);
+  const given = typeof by === "object" && by !== null ? Object.entries(by) : null;
+  const known = given === null ? typeof by === "number" : given.length > 0 && given.every(isPart);
   if (!known)
     throw new ClockError(
       `${showValue(by)} is not a duration. Pass seconds or an object of days, hours, minutes and seconds, such as { days: 8 }.`,
     );
 }
 
-function isPart(name: string): boolean {
-  return parts.includes(name);
+function isPart([name, value]: [name: string, value: unknown]): boolean {
+  return parts.includes(name) && (typeof value === "number" || value === undefined);
 }
 
 /**

@@ -66,7 +66,9 @@ function nameOf(input: unknown): string {
 const longestShown = 80;
 
 function showInput(input: unknown): string {
-  const text = escapeControls(JSON.stringify(input) ?? typeof input);
+  // Values in code can have what JSON has no form for.
+  const json = JSON.stringify(input, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+  const text = escapeControls((typeof input === "bigint" ? `${input}n` : json) ?? typeof input);
   return text.length > longestShown ? `${text.slice(0, longestShown - 1)}…` : text;
 }
 

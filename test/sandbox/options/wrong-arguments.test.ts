@@ -430,6 +430,10 @@ describe("an action names what is passed instead of its argument", () => {
         "1.5",
         `must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not "1.5". ${sendRemedy}`,
       ],
+      " value ": [
+        -1n,
+        `must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not -1n. ${sendRemedy}`,
+      ],
       "to ": ["bob", `must be 0x and 40 hexadecimal characters, not "bob". ${sendRemedy}`],
     }).map(([name, [given, message]]): [string, string, unknown[], string] => {
       const member = name.trim();

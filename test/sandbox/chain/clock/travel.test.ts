@@ -136,6 +136,16 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
   expect(await sandbox.fingerprint()).toEqual(before);
 });
 
+test("a time that is no number is refused as that", async () => {
+  const refused = (message: string) => ({ code: "time_invalid", message: expect.stringContaining(message) });
+  // @ts-expect-error The clock takes numbers.
+  await expect(sandbox.clock.travelTo(5n)).rejects.toMatchObject(refused("a number, not to 5n."));
+  // @ts-expect-error The clock takes numbers.
+  await expect(sandbox.clock.travel({ days: 5n })).rejects.toMatchObject(
+    refused('{"days":5n} is not a duration.'),
+  );
+});
+
 test("an offer that was not paid in time is expired for API and chain alike, and its budget can be freed", async () => {
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const purchase = await demoSteps.createPurchase(
