@@ -6,6 +6,7 @@ import {
   hexToNumber,
   keccak256,
   type LocalAccount,
+  size,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
@@ -45,6 +46,13 @@ export interface WalletTypedData {
 
 /** Gas units: enough for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
 export const walletGas = 1_000_000n;
+/** The calldata that it is enough for, in bytes. Each one beyond costs up to 40 gas (EIP-7623). */
+const coveredBytes = 16_384;
+
+function gasOf({ data }: CheckedTransaction): bigint {
+  return walletGas + 40n * BigInt(Math.max(0, size(data) - coveredBytes));
+}
+
 /** The first pause between two looks for a transaction receipt, in milliseconds; that of the sending terms if it is longer than usual. */
 const receiptPollMs = 4;
 /** The time after which a transaction that should have been mined at once is looked for. */
@@ -137,7 +145,7 @@ export class Wallet {
   async submitOrMine(transaction: WalletTransaction): Promise<Submitted> {
     const checked = readTransaction(transaction);
     return await this.#sendNext(async () => {
-      const [next, minesNow] = await Promise.all([this.#readNext(), this.#minesNow()]);
+      const [next, minesNow] = await Promise.all([this.#readNext(), this.#minesNow(checked)]);
       const serializedTransaction = await this.#sign(checked, next);
       if (!minesNow) {
         const sending = this.client.sendRawTransaction({ serializedTransaction });
@@ -179,7 +187,7 @@ export class Wallet {
   }
 
   /** Returns whether the node would mine a transaction of a wallet at once: nothing else waits, and the block has room for it at its price. */
-  async #minesNow(): Promise<boolean> {
+  async #minesNow(transaction: CheckedTransaction): Promise<boolean> {
     // Only the sandbox's own chain says so.
     if (this.#terms !== ownTerms) return false;
     const node = toNode(this.client.request);
@@ -190,7 +198,9 @@ export class Wallet {
         countMinable(node),
         this.client.getBlock({ blockTag: "pending" }),
       ]);
-      return automine && waiting === 0 && gasLimit >= walletGas && (baseFeePerGas ?? 0n) <= maxFeePerGas;
+      return (
+        automine && waiting === 0 && gasLimit >= gasOf(transaction) && (baseFeePerGas ?? 0n) <= maxFeePerGas
+      );
     } catch {
       return false;
     }
@@ -208,18 +218,18 @@ export class Wallet {
       to: transaction.to,
       data: transaction.data,
       value: transaction.value,
-      gas: walletGas,
+      gas: gasOf(transaction),
       ...(await this.#terms.fees()),
     });
   }
 
   /** Explains why the node has refused a transaction, if the wallet has no ether for it. */
-  async #orExplain<T>({ value }: CheckedTransaction, sending: Promise<T>): Promise<T> {
+  async #orExplain<T>(transaction: CheckedTransaction, sending: Promise<T>): Promise<T> {
     try {
       return await sending;
     } catch (cause) {
       const { maxFeePerGas } = await this.#terms.fees();
-      await this.#requireEther(value + walletGas * maxFeePerGas, cause);
+      await this.#requireEther(transaction.value + gasOf(transaction) * maxFeePerGas, cause);
       throw cause;
     }
   }

@@ -55,6 +55,12 @@ test("a transaction without data transfers its value", async () => {
   expect((await balance()) - old).toBe(10n);
 });
 
+test("a transaction has the gas that much calldata needs", async () => {
+  const data = `0x${"ff".repeat(45_000)}` as const;
+  const { receipt } = await sandbox.wallets.buyer.send({ to: sandbox.wallets.stranger.address, data });
+  expect(receipt.status).toBe("success");
+});
+
 test("transactions of several wallets at once, and of one wallet, are all mined", async () => {
   const { buyer, merchant, stranger } = sandbox.wallets;
   const sent = await Promise.all(
