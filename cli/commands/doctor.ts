@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import type { Command } from "commander";
 import { defaultPorts } from "../../server/documentation/at-addresses.ts";
 import { type ConfiguredValue, configurable, configure } from "../configuration.ts";
+import { noteImplied } from "../describe-failure.ts";
 import { type Finding, healthy } from "../doctor/finding.ts";
 import type { NetworkFlags } from "../network-options.ts";
 import {
@@ -41,6 +42,8 @@ export function doctorCommand(terminal: Terminal): Command {
       ]);
       const { dataDir, apiPort, docsPort, controlPort, rpcPort, port } = flags;
       const configured = await readConfigured(command);
+      // The messages of what it looks at name how an option was set.
+      for (const { flag, source } of configured.values()) if (flag !== source) noteImplied(flag, source);
       const store = configured.get("--store")?.value;
       const findings = await examine({
         dataDirectory: dataDir,

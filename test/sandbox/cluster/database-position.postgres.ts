@@ -96,6 +96,15 @@ describe.skipIf(!hasPostgres)(`a data directory and its database ${inPostgres}`,
     expect(await withStore(place, async () => await doctor(place))).toEqual([]);
     expect(await doctor(place)).toEqual(found("store", "and --store is missing"));
     expect(await withStore(other, async () => await doctor(place))).toEqual(isOfAnother);
+    const inFiles = await newPlace("files");
+    await (await createSandbox({ dataDirectory: inFiles.dataDirectory })).close();
+    expect(await withStore(inFiles, async () => await doctor(inFiles))).toEqual([
+      expect.objectContaining({
+        check: "store",
+        found: expect.stringContaining("Leave out ROUTING_SANDBOX_STORE"),
+      }),
+      ...found("database", "holds nothing of this sandbox's chain"),
+    ]);
     const gone = await newPlace("gone");
     expect(await withStore(place, async () => await doctor(gone))).toEqual(isOfAnother);
     await server.ask("CREATE ROLE reader LOGIN");
