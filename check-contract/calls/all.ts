@@ -4,7 +4,7 @@ import { closingCalls, endedPurchaseCalls } from "./closing.ts";
 import { contractSignerCalls, offerCalls, registrationCalls } from "./commitments.ts";
 import { drawCalls } from "./draws.ts";
 import { enrollmentCalls } from "./enrollment.ts";
-import { largeValueCalls, manyCalls } from "./large-values.ts";
+import { endlessCalls, largeValueCalls, manyCalls } from "./large-values.ts";
 import { laterCalls } from "./later.ts";
 import { paymentCalls } from "./payments.ts";
 import { programCalls } from "./programs.ts";
@@ -25,6 +25,7 @@ export const callSequences: readonly CallSequence[] = [
   drawCalls,
   reentrancyCalls,
   largeValueCalls,
+  endlessCalls,
   manyCalls,
   laterCalls,
   chainIdCalls,

@@ -133,13 +133,15 @@ export const largeValueCalls: CallSequence = {
     await recorder.simulate(
       steps.map(([timestamp, rule, actor, call]) => ({ timestamp, rule, actor, call })),
     );
-    await endNever(recorder, now);
   },
 };
 
-/** The largest deadlines that there are, for what has no end. */
-async function endNever(recorder: CallRecorder, timestamp: bigint): Promise<void> {
+/** Calls under the largest deadlines that there are, which are those of what has no end. */
+export const endlessCalls: CallSequence = { name: "without an end", run: endNever };
+
+async function endNever(recorder: CallRecorder): Promise<void> {
   const { registrar, fixture } = recorder;
+  const timestamp = await recorder.now();
   const { authorization, signature } = await recorder.authorize({
     validUntil: maxUint64,
     merchantRef: hashId("mrc_endless"),

@@ -266,7 +266,7 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
   ],
   [
     "DeadlinesNeedASecondMore",
-    "calls: large values/",
+    "calls: without an end/",
     "an enrollment that must succeed is not refused with Panic",
     /^the call should have succeeded; it reverted with Panic\(reason 17\)$/,
   ],
