@@ -20,6 +20,9 @@ function nameControls(place: Element): void {
       for (const control of place.querySelectorAll(`${selector}:not([aria-label])`))
         control.setAttribute("aria-label", name);
     for (const form of place.querySelectorAll(".auth-container")) nameAuthorization(form);
+    // The field of an authorization is gone once that is given, and the focus with it.
+    if (document.activeElement === document.body)
+      place.querySelector<HTMLElement>("dialog[open] button")?.focus();
     for (const [selector, level] of Object.entries(levels))
       for (const heading of place.querySelectorAll(`:is(${selector}):not([aria-level])`))
         heading.setAttribute("aria-level", level);

@@ -111,6 +111,9 @@ test(
       );
       for (const one of focused) expect(one).toEqual({ within: true, outline: "3px" });
     }
+    await dialog.getByRole("textbox", { name: "credential Value", exact: true }).press("Enter");
+    await dialog.getByRole("button", { name: "Logout credential" }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.closest("dialog") !== null)).toBe(true);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     expect(await button.evaluate((opener) => opener === document.activeElement)).toBe(true);
