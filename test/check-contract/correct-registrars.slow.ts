@@ -16,5 +16,5 @@ test.each(correctRegistrars)(
     const { findings } = await checkContract(await readArtifact(await correctArtifact(name)), { reference });
     expect(findings).toEqual([]);
   },
-  120_000,
+  180_000,
 );
