@@ -4,7 +4,7 @@ import { z } from "zod";
 import { closedMessage } from "../../lib/errors/closed-error.ts";
 import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
 import { readJson } from "../../lib/read-json.ts";
-import { clearTimeout, setTimeout } from "../../lib/time/timers.ts";
+import { afterRunning, clearInterval } from "../../lib/time/timers.ts";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 /** The longest time for a node's answer, in milliseconds. */
@@ -136,18 +136,18 @@ class Line {
   async #send(message: string, timeoutMs: number): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#underWay = { resolve, reject };
-    const late = setTimeout(() => {
+    const late = afterRunning(timeoutMs, () => {
       reject(new AnvilSilentError(`Anvil gave no response within ${timeoutMs / 1_000} s.`));
       // A late answer must not be taken for the answer to the next message, which has a socket of its own.
       this.#open = undefined;
       this.#socket?.close();
-    }, timeoutMs);
+    });
     this.#open ??= this.#connect();
     this.#open.then((socket) => socket.send(message)).catch(reject);
     try {
       return await promise;
     } finally {
-      clearTimeout(late);
+      clearInterval(late);
     }
   }
 

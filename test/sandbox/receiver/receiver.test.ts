@@ -54,6 +54,15 @@ describe("sandbox.receiver", () => {
     await expect(kit.sandbox.receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
   });
 
+  test("reads what has arrived while the process was blocked longer than the timeout", async () => {
+    const event = await kit.events.write();
+    const next = kit.sandbox.receiver.next(undefined, 1_000);
+    const delivered = kit.events.deliver(event);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100);
+    expect((await next).headers["webhook-id"]).toBe(event.id);
+    await delivered;
+  });
+
   test("rejects only the caller whose own function throws", async () => {
     const { receiver } = kit.sandbox;
     const asked = receiver.next(() => {
