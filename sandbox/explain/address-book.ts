@@ -1,6 +1,6 @@
 import type { Abi, Address, Hex } from "viem";
 import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
-import type { DecodedCall } from "../../protocol/call.ts";
+import { type DecodedCall, functionOf } from "../../protocol/call.ts";
 import { readCall } from "../../protocol/read-call.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import type { Deployment } from "../../server/chain/deployment.ts";
@@ -42,6 +42,15 @@ export function readCallTo(address: Address | null, data: Hex, deployment: Deplo
   for (const { abi } of [...own, ...known]) {
     const read = readCall(abi, data);
     if (read !== null) return read;
+  }
+  return null;
+}
+
+/** Returns the function whose selector calldata begins with, also if its arguments cannot be decoded; null if no contract has it. */
+export function functionCalled(data: Hex): string | null {
+  for (const abi of [purchaseRegistrarAbi, testUsdcAbi, fundingSourceAbi]) {
+    const called = functionOf(abi, data);
+    if (called !== undefined) return called.name;
   }
   return null;
 }

@@ -51,9 +51,9 @@ export async function readClaimedPayments(
   const own = asked.value.commitment_hash;
   const permit = entries?.permit ?? null;
   const paying = paymentLogs(observed, services).find(({ fields }) => fields["id"] === own);
-  if (entries?.batch === true && paying === undefined) nameIn(entries.payments, own);
+  const outstanding = BigInt(asked.value.amount) - at.paid;
+  if (entries?.batch === true && paying === undefined) nameIn(entries.payments, own, outstanding);
   if (entries === null || !entries.payments.some(({ id }) => id === own)) {
-    const outstanding = BigInt(asked.value.amount) - at.paid;
     const amount = amountArgument(paying?.fields["amount"] ?? entries?.payments[0]?.amount ?? outstanding);
     const purchase = at.exists ? asked.value : null;
     return {
@@ -81,12 +81,13 @@ export async function readClaimedPayments(
   return { call, permit, mayPermit: permit !== null, payments };
 }
 
-/** Gives the payment whose id is the closest to that of a purchase the right one. */
-function nameIn(payments: CalldataPayments["payments"], own: Hex): void {
+/** Gives the payment whose id is the closest to that of a purchase the right one; of none, makes the one that is outstanding. */
+function nameIn(payments: CalldataPayments["payments"], own: Hex, outstanding: bigint): void {
   const [closest] = payments.toSorted(
     (left, right) => differingBytes(left.id, own).length - differingBytes(right.id, own).length,
   );
-  if (closest !== undefined) closest.id = own;
+  if (closest === undefined) payments.push({ id: own, amount: outstanding });
+  else closest.id = own;
 }
 
 /** The payments of a `payBatch`, in order; none for any other calldata. */
@@ -143,7 +144,6 @@ function calldataPayments(input: Hex): CalldataPayments | null {
   if (!Array.isArray(ids) || !Array.isArray(amounts)) return null;
   // The contract refuses lists of different lengths: what they have in common is the expected call, which shows the difference.
   const count = Math.min(ids.length, amounts.length);
-  if (count === 0) return null;
   const payments = ids
     .slice(0, count)
     .map((id, index) => ({ id: hashArgument(id), amount: amountArgument(amounts[index]) }));

@@ -12,7 +12,7 @@ import type { MerchantRecord, PurchaseRecord } from "../../../server/store/recor
 import type { Stored } from "../../../server/store/store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
-import { readCallTo } from "../address-book.ts";
+import { functionCalled, readCallTo } from "../address-book.ts";
 import { member } from "../cause/compare-calls.ts";
 import { allCalls, type TracedCall } from "../execution/call-trace.ts";
 import { type Candidate, candidateOf } from "./candidate.ts";
@@ -48,10 +48,22 @@ export async function findCandidates(
     );
     if (found.some((candidate) => candidate !== null)) return found.filter((candidate) => candidate !== null);
   }
-  const likeliest = likeliestOf(observed, calls, known);
-  const payment =
-    likeliest && (await candidateOf("payment", likeliest.key, { observed, args: {} }, services));
-  return payment ? [payment] : [];
+  const input = observed.envelope?.input ?? "0x";
+  const step = stepsOfCalls.get(functionCalled(input) ?? "");
+  const merchant =
+    step === "enrollment" ? known.merchants.find(({ key }) => isIn(input, hashId(key))) : undefined;
+  const likeliest = merchant ?? likeliestOf(observed, calls, known);
+  if (likeliest === undefined) return [];
+  const compared = { observed, args: {} };
+  // The arguments of a known function may be what cannot be read.
+  const candidate =
+    (step !== undefined && (await candidateOf(step, likeliest.key, compared, services))) ||
+    (await candidateOf("payment", likeliest.key, compared, services));
+  return candidate === null ? [] : [candidate];
+}
+
+function isIn(input: Hex, hash: Hex): boolean {
+  return input.toLowerCase().includes(hash.slice(2));
 }
 
 /** Returns the purchase that the calls or the logs of a transaction name, or its calldata has the hash of, or its sender buys. */
@@ -67,11 +79,11 @@ function likeliestOf(
   const byId = new Map<Json | undefined, Stored<PurchaseRecord>>(
     purchases.map((purchase) => [purchase.value.commitment_hash, purchase]),
   );
-  const input = envelope?.input.toLowerCase() ?? "";
+  const input = envelope?.input ?? "0x";
   return (
     byId.get(ids.find((id) => byId.has(id))) ??
     purchases.find(({ key, value }) =>
-      [value.commitment_hash, hashId(key)].some((hash) => input.includes(hash.slice(2))),
+      [value.commitment_hash, hashId(key)].some((hash) => isIn(input, hash)),
     ) ??
     purchases.findLast(({ value }) => sameAddress(value.buyer, envelope?.sender ?? null))
   );

@@ -6,7 +6,7 @@ import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { differingBytes } from "../../../protocol/values/differing-bytes.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
-import { contractAt, labelOf, readCallTo } from "../address-book.ts";
+import { contractAt, functionCalled, labelOf, readCallTo } from "../address-book.ts";
 import type { Explanation, MemberDifference } from "../explanation.ts";
 
 /** The contract and the calldata of a call. */
@@ -29,17 +29,21 @@ export function compareCalls(
   const wanted = decodeCall(abi, expected.data);
   const left = flatten(wanted?.args ?? {});
   const right = flatten(found?.args ?? {});
+  const name = functionCalled(actual.data);
+  const isUnreadable = found === null && name !== null;
   return {
     to: actual.to === null ? null : getAddress(actual.to),
     contract: labelOf(deployment, actual.to),
     expected_to: getAddress(expected.to),
     expected_contract: labelOf(deployment, expected.to),
-    function: found?.function ?? null,
+    function: found?.function ?? name,
     expected_function: wanted?.function ?? "",
     canonical: found?.canonical ?? false,
-    fields: [...new Set([...left.keys(), ...right.keys()])].map((name) =>
-      compareMember(name, left.get(name), right.get(name)),
-    ),
+    fields: isUnreadable
+      ? []
+      : [...new Set([...left.keys(), ...right.keys()])].map((field) =>
+          compareMember(field, left.get(field), right.get(field)),
+        ),
     words: compareWords(expected.data, actual.data).map((word) => ({
       ...word,
       field: fieldOf(word, abi, expected.data, left),

@@ -69,6 +69,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     if (call === null) return "Its calldata is not that of the expected call.";
     const expected = `${call.expected_function} on ${call.expected_contract}`;
     if (call.function === null) return `It calls no known function; ${expected} was expected.`;
+    if (call.fields.length === 0 && !call.canonical) return nameUnreadable(call);
     if (call.function !== call.expected_function)
       return `It calls ${call.function} on ${call.contract}; ${expected} was expected.`;
     const field = call.fields.find(({ equal }) => !equal);
@@ -117,6 +118,15 @@ function nameCalls(call: NonNullable<Facts["call"]>): string | null {
   if (call.contract === unknownAddress) return null;
   const called = call.function === null ? "no known function" : call.function;
   return `It calls ${called} on ${call.contract}; ${call.expected_function} on ${call.expected_contract} was expected.`;
+}
+
+/** Says that arguments cannot be decoded, and which word is another one where that of the same function is expected. */
+function nameUnreadable({ function: name, expected_function, words }: NonNullable<Facts["call"]>): string {
+  const unreadable = `The arguments of ${name} cannot be decoded`;
+  const word = words.find(({ expected, actual }) => expected !== actual);
+  return name !== expected_function || word === undefined
+    ? `${unreadable}: an offset or a length in them is wrong.`
+    : `${unreadable}: the word at byte ${word.offset} is 0x${word.actual}; 0x${word.expected} was expected.`;
 }
 
 /** Says how many bytes are too many or too few after equal ones; null when a byte differs. */

@@ -151,6 +151,29 @@ describe("one wrong byte is named:", () => {
     expect(cause).toBe(`In payBatch, ids[${place}] is "${wrong[place]}"; "${ids[place]}" was expected.`);
   });
 
+  test.each([
+    ["an offset", [35], "an offset or a length in them is wrong."],
+    ["the length of a list", [99], 'In payBatch, ids[0] is missing; "ID" was expected.'],
+  ])("in %s of a batch", async (_what, [byte = 0], cause) => {
+    const { hash } = fixture.purchase.commitment;
+    const { to, data } = payBatchCall(fixture.contracts.registrar, [hash as Hex], [25n * usdc]);
+    const explanation = await explain({ from: buyer(), to, data: withWrongByte(data, byte) });
+    expect(explanation.cause).toContain(cause.replace("ID", hash));
+  });
+
+  test("in an offset of a registration", async () => {
+    const { to, data } = await fixture.registration(fixture.draft);
+    // After the selector and the twelve words of the purchase.
+    const call = { from: fixture.address("merchant"), to, data: withWrongByte(data, 4 + 13 * 32 - 1) };
+    expect(await explain(call)).toMatchObject({
+      step: "registration",
+      subject: fixture.draft.id,
+      cause: expect.stringContaining(
+        "The arguments of register cannot be decoded: the word at byte 388 is 0x",
+      ),
+    });
+  });
+
   test("in the selector", async () => {
     const { to, data } = await fixture.registration(fixture.draft);
     const call = { from: fixture.address("merchant"), to, data: withWrongByte(data, 2) };
