@@ -429,5 +429,12 @@ function accountOf(privateKey: Hex): LocalAccount {
       "argument_invalid",
       "openWallet takes a private key of 32 bytes. Pass 0x and 64 hex digits.",
     );
-  return privateKeyToAccount(privateKey);
+  try {
+    return privateKeyToAccount(privateKey);
+  } catch {
+    throw new SandboxError(
+      "argument_invalid",
+      "openWallet takes a private key from 1 to the order of secp256k1 less 1, as generatePrivateKey() of viem makes it.",
+    );
+  }
 }

@@ -88,17 +88,17 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
   const { under, of, ofMerchant, ofPurchase } = requestParams(nextKey);
   return {
     async createMerchant(program, body) {
-      const params = await under("createMerchant", program);
+      const params = await under("createMerchant", program, body);
       return unwrap(await client.POST("/v1/routing/programs/{program}/merchants", { params, body }));
     },
     async enroll(merchant, body = {}) {
       const path = "/v1/routing/programs/{program}/merchants/{id}/enrollment";
-      return unwrap(await client.POST(path, { params: await ofMerchant("enroll", merchant), body }));
+      return unwrap(await client.POST(path, { params: await ofMerchant("enroll", merchant, body), body }));
     },
     async createPurchase(merchant, terms) {
       requireArgument("createPurchase", "addressedMerchant", merchant);
       const body = { ...terms, merchant_id: merchant.id };
-      const params = await under("createPurchase", merchant.program);
+      const params = await under("createPurchase", merchant.program, terms);
       return unwrap(await client.POST("/v1/routing/programs/{program}/purchases", { params, body }));
     },
     async activate(purchase) {
@@ -109,20 +109,20 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
     },
     async register(purchase, body = {}) {
       const path = "/v1/routing/programs/{program}/purchases/{id}/registration";
-      return unwrap(await client.POST(path, { params: await ofPurchase("register", purchase), body }));
+      return unwrap(await client.POST(path, { params: await ofPurchase("register", purchase, body), body }));
     },
     async reconcile(purchase, body = {}) {
       const path = "/v1/routing/programs/{program}/purchases/{id}/reconcile";
-      return unwrap(await client.POST(path, { params: await ofPurchase("reconcile", purchase), body }))
+      return unwrap(await client.POST(path, { params: await ofPurchase("reconcile", purchase, body), body }))
         .purchase;
     },
     async claim(purchase, body = {}) {
       const path = "/v1/routing/programs/{program}/purchases/{id}/claims";
-      return unwrap(await client.POST(path, { params: await ofPurchase("claim", purchase), body }));
+      return unwrap(await client.POST(path, { params: await ofPurchase("claim", purchase, body), body }));
     },
     async decide(purchase, body) {
       const path = "/v1/routing/programs/{program}/purchases/{id}/decisions";
-      return unwrap(await client.POST(path, { params: await ofPurchase("decide", purchase), body }));
+      return unwrap(await client.POST(path, { params: await ofPurchase("decide", purchase, body), body }));
     },
     async refund(purchase, decision) {
       requireArgument("refund", "addressedPurchase", purchase);
@@ -135,7 +135,8 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
       if (event !== undefined) requireArgument("deliver", "event", event);
       const path = "/v1/routing/programs/{program}/notifications";
       const body = event === undefined ? {} : { event_id: event.id };
-      return unwrap(await client.POST(path, { params: await under("deliver", program), body })).notification;
+      return unwrap(await client.POST(path, { params: await under("deliver", program, body), body }))
+        .notification;
     },
   };
 }
@@ -145,17 +146,20 @@ function requestParams(nextKey: () => Promise<string>) {
   const header = async () => ({ "Idempotency-Key": await nextKey() });
   const of = async ({ program, id }: Addressed) => ({ path: { program, id }, header: await header() });
   return {
-    async under(write: string, program: string) {
+    async under(write: string, program: string, body: object) {
       requireProgram(write, program);
+      requireArgument(write, "body", body);
       return { path: { program }, header: await header() };
     },
     of,
-    async ofMerchant(write: string, merchant: Addressed) {
+    async ofMerchant(write: string, merchant: Addressed, body: object) {
       requireArgument(write, "addressedMerchant", merchant);
+      requireArgument(write, "body", body);
       return await of(merchant);
     },
-    async ofPurchase(write: string, purchase: Addressed) {
+    async ofPurchase(write: string, purchase: Addressed, body: object) {
       requireArgument(write, "addressedPurchase", purchase);
+      requireArgument(write, "body", body);
       return await of(purchase);
     },
   };

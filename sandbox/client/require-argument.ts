@@ -41,6 +41,12 @@ const kinds = {
     as: "the transaction of an action, or { to, data, value }",
   },
   event: { what: "an event", fields: ["id"], as: "an event of the outbox, or { id }" },
+  body: { what: "a request body", fields: [], as: "an object of its fields" },
+  typedData: {
+    what: "typed data",
+    fields: ["domain", "types", "primaryType", "message"],
+    as: "the typed_data of an action or a commitment",
+  },
   delivery: {
     what: "a notification, the id of an event, or a delivery of deliveries()",
     fields: ["headers", "body"],
@@ -56,7 +62,7 @@ const kinds = {
 export function requireArgument(method: string, kind: keyof typeof kinds, value: unknown): void {
   const { what, fields, as } = kinds[kind];
   const missing = missingFields(fields, value);
-  if (missing.length === 0) return;
+  if (missing.length === 0 && isObject(value) && !types.isPromise(value)) return;
   const passed = isObject(value) ? `an object without ${listAnd(missing)}` : String(value);
   throw wrongArgument(`${method} takes ${what}`, value, passed, `Pass ${as}.`);
 }
@@ -80,6 +86,21 @@ export function requireOptions(
   if (passed === "" && !types.isPromise(value))
     throw new SandboxError("argument_invalid", `${method} needs ${names}. ${remedy}`);
   throw wrongArgument(`${method} takes ${names}`, value, passed, remedy);
+}
+
+/**
+ * Refuses a time in milliseconds that is no number from 0.
+ *
+ * @throws SandboxError argument_invalid
+ */
+export function requireMilliseconds(method: string, time: unknown): void {
+  if (typeof time === "number" && time >= 0 && time !== Number.POSITIVE_INFINITY) return;
+  throw wrongArgument(
+    `${method} takes a time in milliseconds`,
+    time,
+    showValue(time),
+    "Pass a number from 0, such as 1_000.",
+  );
 }
 
 /** The largest amount that a call of a contract has room for; viem has the constant too, and the exported client does without it. */

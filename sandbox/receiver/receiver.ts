@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { URL } from "../../protocol/globals.ts";
 import { verifyWebhook } from "../../protocol/signatures/webhook.ts";
 import type { KeyRing } from "../../server/keys/key-ring.ts";
-import { requireArgument, wrongArgument } from "../client/require-argument.ts";
+import { requireArgument, requireMilliseconds, wrongArgument } from "../client/require-argument.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import { closedError } from "../lib/errors/closed-error.ts";
 import { isLostConnection } from "../lib/errors/is-lost-connection.ts";
@@ -128,6 +128,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
         showValue(matches),
         "Pass them as in next(({ status }) => status === 200, 1_000).",
       );
+    requireMilliseconds("receiver.next", timeoutMs);
     const there = this.#arrivals.find((one) => !this.#taken.has(one) && matches(one));
     if (there !== undefined) {
       this.#taken.add(there);

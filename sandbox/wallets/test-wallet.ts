@@ -369,6 +369,7 @@ export class TestWallet extends Wallet {
     requireProgram("setBounds", program);
     requireAddress("setBounds: operator", terms.operator);
     requireAddress("setBounds: commitmentSigner", terms.commitmentSigner);
+    requireBounds(terms.bounds);
     return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
   }
 
@@ -411,6 +412,30 @@ function readPayment(payment: unknown): PaymentOptions {
     );
   return options;
 }
+
+/** @throws SandboxError argument_invalid for anything but the bounds of a program. */
+function requireBounds(bounds: unknown): void {
+  const needed = { maxPurchase: "maxPurchase", openBudget: "openBudget", validUntil: "validUntil" };
+  requireOptions("setBounds: bounds", needed, bounds, "Pass { maxPurchase, openBudget, validUntil }.");
+  const { maxPurchase, openBudget, validUntil } = Object(bounds);
+  requireAmount("setBounds: maxPurchase", maxPurchase);
+  requireAmount("setBounds: openBudget", openBudget);
+  if (isTime.safeParse(validUntil).success) return;
+  throw wrongArgument(
+    "setBounds: validUntil takes a time in Unix seconds",
+    validUntil,
+    showValue(validUntil),
+    "Pass a whole number from 0 to 2n ** 64n - 1n.",
+  );
+}
+
+const isTime = z.union([
+  z.int().min(0),
+  z
+    .bigint()
+    .min(0n)
+    .max(2n ** 64n - 1n),
+]);
 
 /** Throws the cause of a failed contract read, which viem wraps in its own errors. */
 function throwSilence(error: unknown): never {

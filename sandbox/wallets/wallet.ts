@@ -1,6 +1,7 @@
 import { Mutex } from "async-mutex";
 import {
   type Address,
+  BaseError,
   formatEther,
   type Hex,
   hexToNumber,
@@ -10,13 +11,17 @@ import {
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
+import { messageOf } from "../../protocol/coded-error.ts";
 import { AbortController } from "../../protocol/globals.ts";
 import { isAutomining } from "../../relayer/node/automine.ts";
 import { countMinable, toNode, traceRevert } from "../../relayer/node/node.ts";
+import { bytesSchema } from "../../server/http/schemas/primitives.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
 import { ownTerms, type SendingTerms } from "../chain/sending-terms.ts";
+import { requireArgument, wrongArgument } from "../client/require-argument.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { showValue } from "../lib/errors/show-value.ts";
 import { wait } from "../lib/time/timers.ts";
 import { type CheckedTransaction, readTransaction, requireChain } from "./read-transaction.ts";
 
@@ -331,6 +336,13 @@ export class Wallet {
    * @example const signature = await wallets.merchant.signMessage(merchant.enrollment.message)
    */
   async signMessage(message: string | { raw: Hex }): Promise<Hex> {
+    if (typeof message !== "string" && !bytesSchema.safeParse(Object(message).raw).success)
+      throw wrongArgument(
+        "signMessage takes a text, or { raw: bytes }",
+        message,
+        showValue(message),
+        'Pass the message of an action, or { raw: "0x1234" }.',
+      );
     return await this.#account.signMessage({ message });
   }
 
@@ -340,11 +352,15 @@ export class Wallet {
    * @example const signature = await wallets.beneficiary.signTypedData(action.typed_data)
    */
   async signTypedData(typedData: WalletTypedData): Promise<Hex> {
-    return await this.#account.signTypedData({
-      domain: typedData.domain,
-      types: typedData.types,
-      primaryType: typedData.primaryType,
-      message: { ...typedData.message },
-    });
+    requireArgument("signTypedData", "typedData", typedData);
+    const { domain, types, primaryType, message } = typedData;
+    try {
+      return await this.#account.signTypedData({ domain, types, primaryType, message: { ...message } });
+    } catch (cause) {
+      const reason = cause instanceof BaseError ? cause.shortMessage : messageOf(cause);
+      throw new SandboxError("argument_invalid", `signTypedData takes valid typed data: ${reason}`, {
+        cause,
+      });
+    }
   }
 }

@@ -228,16 +228,24 @@ function plainTypes(type: string): Values | null {
   if (type === "bool") return { what: "true or false", accepts: (value) => typeof value === "boolean" };
   if (type === "address") return { what: "an address", accepts: isChecksummed };
   const [, name, size = ""] = /^(bytes|u?int)(\d*)$/.exec(type) ?? [];
-  if (name === undefined) return null;
+  if (name === undefined || !isSize(name, size)) return null;
   if (name === "bytes")
     return {
       what: size === "" ? "whole bytes in hex with 0x" : `${size} bytes in hex with 0x`,
       accepts: (value) => isBytes(value) && (size === "" || value.length === 2 + 2 * Number(size)),
     };
-  const bits = BigInt(size === "" ? 256 : size);
+  const bits = BigInt(size);
   const [least, most] =
     name === "uint" ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
   return { what: `an integer of the type ${type}`, accepts: (value) => isInteger(value, least, most) };
+}
+
+/** Whether a type has a size: bytes of any number, or 1 to 32; an integer of 8 to 256 bits, which EIP-712 has no short name for. */
+function isSize(name: string, size: string): boolean {
+  if (name === "bytes" && size === "") return true;
+  const [step, most] = name === "bytes" ? [1, 32] : [8, 256];
+  const number = Number(size);
+  return String(number) === size && number >= step && number <= most && number % step === 0;
 }
 
 function isInteger(value: unknown, least: bigint, most: bigint): boolean {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { zeroAddress } from "viem";
+import { zeroAddress, zeroHash } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { unwrap } from "../../../sandbox/client/api-client.ts";
@@ -235,6 +235,14 @@ test("explain names a value that is not a transaction hash", async () => {
 });
 
 test("openWallet says what a private key is, and does not show the wrong one", () => {
+  expect(() => sandbox.openWallet(zeroHash)).toThrow(
+    expect.objectContaining({
+      ...argumentInvalid,
+      message: expect.stringMatching(
+        "openWallet takes a private key from 1 to the order of secp256k1 less 1",
+      ),
+    }),
+  );
   expect(() => sandbox.openWallet("0x12")).toThrow(
     expect.objectContaining({
       ...argumentInvalid,
@@ -412,6 +420,47 @@ describe("an action names what is passed instead of its argument", () => {
       ["prg_demo"],
       "setBounds needs operator, commitmentSigner and bounds. Pass { operator, commitmentSigner, bounds }.",
     ],
+    ...Object.entries({
+      "{}": [
+        {},
+        "bounds needs maxPurchase, openBudget and validUntil. Pass { maxPurchase, openBudget, validUntil }.",
+      ],
+      "an amount as a number": [
+        { maxPurchase: 5, openBudget: 5n, validUntil: 5 },
+        "maxPurchase takes an amount in base units, not 5. Pass a bigint from 0, such as 10_000_000n for 10 USDC.",
+      ],
+      "a time as a text": [
+        { maxPurchase: 5n, openBudget: 5n, validUntil: "2026" },
+        'validUntil takes a time in Unix seconds, not "2026". Pass a whole number from 0 to 2n ** 64n - 1n.',
+      ],
+      "a time above all that a contract takes": [
+        { maxPurchase: 5n, openBudget: 5n, validUntil: 2n ** 64n },
+        `validUntil takes a time in Unix seconds, not ${2n ** 64n}n. Pass a whole number from 0 to 2n ** 64n - 1n.`,
+      ],
+    } as const).map(([what, [bounds, message]]): [string, string, unknown[], string] => [
+      what,
+      "setBounds",
+      ["prg_demo", { operator: zeroAddress, commitmentSigner: zeroAddress, bounds }],
+      `setBounds: ${message}`,
+    ]),
+    [
+      "nothing",
+      "signTypedData",
+      [],
+      "signTypedData takes typed data, not undefined. Pass the typed_data of an action or a commitment.",
+    ],
+    [
+      "an unknown type",
+      "signTypedData",
+      [{ domain: {}, types: {}, primaryType: "X", message: {} }],
+      'signTypedData takes valid typed data: Invalid primary type `X` must be one of `["EIP712Domain"]`.',
+    ],
+    [
+      "bytes that are no hex",
+      "signMessage",
+      [{ raw: "zz" }],
+      'signMessage takes a text, or { raw: bytes }, not {"raw":"zz"}. Pass the message of an action, or { raw: "0x1234" }.',
+    ],
     [
       "nothing",
       "sendCall",
@@ -526,6 +575,12 @@ describe("a write of client.retrying names what is passed instead of its object,
       [{ name: "Shop" }],
       'createMerchant takes a program\'s id, not {"name":"Shop"}. Pass one such as "prg_demo".',
     ],
+    [
+      "createMerchant",
+      ["prg_demo"],
+      "createMerchant takes a request body, not undefined. Pass an object of its fields.",
+    ],
+    ["decide", [object, Promise.resolve({})], "decide takes a request body, not a promise. Await it first."],
     ["deliver", [], 'deliver takes a program\'s id, not undefined. Pass one such as "prg_demo".'],
   ])("%s", async (write, values, message) => {
     Object.assign(untyped, { retrying: sandbox.client.retrying });
@@ -543,6 +598,10 @@ test("receiver.next and client.retrying.deliver name an invalid argument", async
     ...argumentInvalid,
     message:
       'receiver.next takes a function and a time in milliseconds, not {"timeout":100}. Pass them as in next(({ status }) => status === 200, 1_000).',
+  });
+  await expect(untyped["receiver"]?.["next"]?.(() => true, 5n)).rejects.toMatchObject({
+    ...argumentInvalid,
+    message: "receiver.next takes a time in milliseconds, not 5n. Pass a number from 0, such as 1_000.",
   });
   Object.assign(untyped, { retrying: sandbox.client.retrying });
   await expect(untyped["retrying"]?.["deliver"]?.("prg_demo", "evt_1")).rejects.toMatchObject({

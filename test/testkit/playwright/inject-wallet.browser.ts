@@ -393,7 +393,9 @@ describe("a page that uses ethers", () => {
       ["address", "0x12", 'the member a must be an address, not "0x12"'],
       ["bool", "false", 'the member a must be true or false, not "false"'],
       ["string", 5, "the member a must be a text, not 5"],
-      ["Line", {}, "there is no type Line"],
+      ...["Line", "uint", "uint7", "int264", "bytes0", "bytes33", "uint08"].map(
+        (unknown) => [unknown, "0x11", `there is no type ${unknown}`] as const,
+      ),
     ] as const)
       expect(
         await call("ask", "eth_signTypedData_v4", [
