@@ -78,8 +78,8 @@ const tooManyFiles = Object.assign(new Error("listen EMFILE: too many open files
 test.each([
   [
     "an Anvil that ends before it listens",
-    new AnvilError("start_failed", "Anvil did not start."),
-    "Anvil did not start.",
+    new AnvilError("start_failed", "Anvil did not start. Anvil said: Permission denied"),
+    "Anvil did not start. Anvil said: Permission denied.",
   ],
   [
     "an Anvil that is not installed",
