@@ -246,7 +246,9 @@ test("logs and open say what is wrong with an argument and what to do", async ()
   });
 });
 
-test("demo says which node to name if the public one does not respond, and runs on the one that is named", async () => {
+test("demo says which node to name if the public one does not respond, and runs on the one that is named", {
+  tags: "thorough",
+}, async () => {
   const node = await startAutominingAnvil();
   onTestFinished(node.stop);
   const { folder: directory, ...network } = await deployOn(node.url);

@@ -285,7 +285,9 @@ test("a file that is not a scenario is refused with the mistake and its position
   );
 });
 
-test("a scenario file that takes more than its length to read, or has values that no option takes, is refused with what to do", async () => {
+test("a scenario file that takes more than its length to read, or has values that no option takes, is refused with what to do", {
+  tags: "thorough",
+}, async () => {
   const file = join(await temporaryFolder(), "broken.yaml");
   const refusal = async (text: string) => {
     await writeFile(file, text);

@@ -191,7 +191,9 @@ test("a terminal shows balances and storage below the call tree", async () => {
   expect(order).not.toContain(-1);
 });
 
-test("a transaction with very many inner calls is explained without them, and the chain responds", async () => {
+test("a transaction with very many inner calls is explained without them, and the chain responds", {
+  tags: "thorough",
+}, async () => {
   const sandbox = await freshSandbox();
   const { client } = sandbox.chain;
   const contract = "0x00000000000000000000000000000000000a0002";

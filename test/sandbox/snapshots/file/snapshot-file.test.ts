@@ -207,7 +207,9 @@ test("a file whose state is not what its fingerprint says, or that Anvil cannot 
   }
 });
 
-test("a file with values that no sandbox writes is refused, though its checksum is right", async () => {
+test("a file with values that no sandbox writes is refused, though its checksum is right", {
+  tags: "thorough",
+}, async () => {
   const file = join(await temporaryFolder(), "saved.snapshot");
   await sandbox.save(file);
   const whole = await readFile(file);
