@@ -142,6 +142,8 @@ export function followsFrom(rule: string, shownRule: string): boolean {
   const [, field, shownIn] = valueRule.exec(shownRule) ?? [];
   const shown = field ?? shownIn;
   if (shown === undefined) return false;
+  // It shows which funding a refund draws on, whose deadline, cap and allowance count.
+  if (field === "collected" && shownIn === "funding()" && rule.startsWith("a refund ")) return true;
   const [, argumentOf] = /^the argument \w+ of the error (\w+) /.exec(rule) ?? [];
   if (argumentOf !== undefined) return shownBy[argumentOf]?.includes(shown) ?? false;
   const [, eventField = ""] = /^the field (\w+) of the event /.exec(rule) ?? [];

@@ -189,6 +189,8 @@ test.each([
   ["the field decisionHash of purchase()", `the argument decisionHash of the error AlreadyRefunded ${right}`],
   ["the field status of purchase()", `the argument actual of the error WrongStatus ${right}`],
   ["the field payDeadline of purchase()", "a payment after the deadline is refused"],
+  ["the field collected of funding()", "a refund after the deadline is refused"],
+  ["the field collected of funding()", "a refund with the error ERC20InsufficientAllowance is refused"],
 ])("that %s is wrong says why this rule is broken, too: %s", (view, rule) => {
   const viewRule = view.startsWith("the field") ? `${view} ${right}` : `${view} returns the right value`;
   const broken = { failure: "other", rule, calls: "pay" };
