@@ -39,8 +39,8 @@ const keptStatuses = 10_000;
 /** The values that are read when the metrics are asked for. */
 export interface CurrentValues {
   inProgress: number;
-  /** The number of undelivered events. */
-  undelivered: number;
+  /** The number of undelivered events; null while the store is not available. */
+  undelivered: number | null;
   /** Bytes. */
   memory: { resident: number; heap: number; anvil: number | null };
 }
@@ -97,31 +97,30 @@ export class Metrics {
 
   /** Returns all metrics in the Prometheus text format, version 0.0.4. */
   render({ inProgress, undelivered, memory }: CurrentValues): string {
-    const now = (name: string, help: string, value: number) => {
+    const now = (name: string, help: string, value: number | null) => {
+      if (value === null) return [];
       const gauge = new Metric(name, "gauge", help);
       gauge.add({}, value);
-      return gauge;
+      return [gauge];
     };
     const all = [
       this.#requests,
       this.#durations,
-      now(
+      ...now(
         "routing_sandbox_requests_in_progress",
         "Requests to the routing API without a response.",
         inProgress,
       ),
       this.#operations,
       this.#deliveries,
-      now(
+      ...now(
         "routing_sandbox_undelivered_events",
         "Events that are not delivered and not exhausted.",
         undelivered,
       ),
-      now("process_resident_memory_bytes", "Resident memory of the sandbox's process.", memory.resident),
-      now("nodejs_heap_size_used_bytes", "Used heap of the sandbox's process.", memory.heap),
-      ...(memory.anvil === null
-        ? []
-        : [now("routing_sandbox_anvil_resident_memory_bytes", "Resident memory of Anvil.", memory.anvil)]),
+      ...now("process_resident_memory_bytes", "Resident memory of the sandbox's process.", memory.resident),
+      ...now("nodejs_heap_size_used_bytes", "Used heap of the sandbox's process.", memory.heap),
+      ...now("routing_sandbox_anvil_resident_memory_bytes", "Resident memory of Anvil.", memory.anvil),
     ];
     return `${all.flatMap((metric) => metric.lines()).join("\n")}\n`;
   }

@@ -10,6 +10,7 @@ import { redact } from "../../server/http/redact.ts";
 import { jsonSchema } from "../../server/http/schemas/primitives.ts";
 import { operations } from "../../server/operations.ts";
 import type { Services } from "../../server/services.ts";
+import { ifAvailable } from "../../server/store/store.ts";
 import { contractAt } from "../explain/address-book.ts";
 import { callOfChecks } from "../explain/cause/compare-calls.ts";
 import { causeFirst, nameCauses } from "../explain/cause/name-cause.ts";
@@ -201,7 +202,8 @@ export async function readRequests(
     order === "slowest" ? newest.toSorted((left, right) => right.durationMs - left.durationMs) : byTime;
   const data = await Promise.all(
     found.slice(0, limit).map(async (kept) => {
-      const credential = await store.get("credentials", kept.caller);
+      // While the store is not available, a caller has the id of its credential for a name.
+      const credential = await ifAvailable(store.get("credentials", kept.caller));
       return viewRequest(kept, credential?.value.account ?? kept.caller, deployment);
     }),
   );

@@ -5,6 +5,7 @@ import { CodedError } from "../../protocol/coded-error.ts";
 import { URL } from "../../protocol/globals.ts";
 import { ChainMismatchError } from "../../server/chain/chain-reader.ts";
 import { readDeployedIdentity } from "../../server/chain/deployed-node.ts";
+import { ifAvailable } from "../../server/store/store.ts";
 import { connectDirect } from "../lib/http/direct/connect-direct.ts";
 import { abortAfter, endsWithin } from "../lib/time/timers.ts";
 import { type ControlledSandbox, defineControl } from "./operation.ts";
@@ -40,15 +41,13 @@ export const metricsOperations = [readMetrics];
 
 async function renderMetrics({ metrics, explorer, chain }: ControlledSandbox): Promise<string> {
   const { services, requests } = explorer.sources;
-  const undelivered = await services.store.list(
-    "events",
-    { delivery: "undelivered" },
-    { limit: mostCounted },
+  const undelivered = await ifAvailable(
+    services.store.list("events", { delivery: "undelivered" }, { limit: mostCounted }),
   );
   const { rss, heapUsed } = process.memoryUsage();
   return metrics.render({
     inProgress: requests.inProgress().length,
-    undelivered: undelivered.length,
+    undelivered: undelivered?.length ?? null,
     memory: {
       resident: rss,
       heap: heapUsed,

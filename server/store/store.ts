@@ -72,6 +72,18 @@ export class StoreUnavailableError extends CodedError<"storage_unavailable"> {
 }
 
 /**
+ * Returns what is read from the store, or null while the store is not available.
+ *
+ * @example const events = await ifAvailable(store.list("events", { delivery: "undelivered" }))
+ */
+export async function ifAvailable<T>(reading: Promise<T>): Promise<T | null> {
+  return await reading.catch((error: unknown) => {
+    if (error instanceof StoreUnavailableError) return null;
+    throw error;
+  });
+}
+
+/**
  * Keeps everything that the API answered 2xx to: records by collection and key, written all or none.
  *
  * Concurrency is optimistic: a commit names the revisions it was made from, and a conflict writes nothing.

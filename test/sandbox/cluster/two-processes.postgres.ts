@@ -221,6 +221,11 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
       code: "unhealthy",
       detail: "No response from store. Check that its database runs, and send the request again.",
     });
+    const read = async (path: string) => await fetch(owner.description.urls.control + path);
+    expect(await (await read("/metrics")).text()).not.toContain("undelivered");
+    expect(await (await read("/requests")).json()).toMatchObject({
+      data: expect.arrayContaining([expect.objectContaining({ status: 503 })]),
+    });
     expect(await examineParts(owner.description)).toMatchObject({
       ok: false,
       found: expect.stringContaining("No response from store."),
