@@ -2,7 +2,7 @@ import { CodedError } from "../../protocol/coded-error.ts";
 import { AbortSignal, Response, URL } from "../../protocol/globals.ts";
 import { readRetryAfter } from "../../protocol/values/retry-after.ts";
 import type { ErrorCode } from "../../server/errors/catalogue.ts";
-import { isLostConnection } from "../lib/errors/is-lost-connection.ts";
+import { isNetworkError } from "../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
@@ -146,7 +146,7 @@ async function attemptOnce(request: Request, send: Send): Promise<SendResult> {
     return { answer: new Response(body, { status, statusText, headers }) };
   } catch (error) {
     // A request that the caller aborted is not sent again.
-    if (request.signal.aborted || !isLostConnection(error)) throw error;
+    if (request.signal.aborted || !isNetworkError(error)) throw error;
     return { lost: error };
   }
 }

@@ -115,6 +115,32 @@ test("a Retry-After that is a date asks for the time from the answer's own date 
   expect(waited).toEqual([2, 2, 2, 0, 0, 2, undefined, undefined, 3, Number("1".repeat(20))]);
 });
 
+class FetchTypeError extends TypeError {
+  override readonly name = "FetchTypeError";
+}
+
+test.each([
+  ["a system's code", Object.assign(new Error("reset"), { name: "FetchError", code: "ECONNRESET" })],
+  [
+    "a cause with a code of undici",
+    new Error("failed", { cause: Object.assign(new Error(), { code: "UND_ERR_SOCKET" }) }),
+  ],
+  ["several refused addresses", Object.assign(new AggregateError([], "refused"), { code: "ECONNREFUSED" })],
+  ["another kind of TypeError", new FetchTypeError("failed")],
+])("a connection that another fetch has lost with %s is tried again", async (_, lost) => {
+  let sent = 0;
+  const client = createApiClient("http://127.0.0.1:9", undefined, {
+    async fetch() {
+      sent += 1;
+      if (sent === 1) throw lost;
+      return Response.json({});
+    },
+    wait: async () => {},
+  });
+  await client.retrying.GET("/v1/routing/capabilities");
+  expect(sent).toBe(2);
+});
+
 inSandbox(
   "a pause of any length that an early request is asked for moves the clock by at most a day",
   async ({ sandbox: { clock } }) => {
