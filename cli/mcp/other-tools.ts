@@ -40,22 +40,14 @@ export function otherTools(dataDirectory: string): Tool[] {
       async call(given) {
         const { words } = validate(searchInput, given, "");
         const { urls } = await requireRunning(dataDirectory);
-        const answer = await fetchDirect(`${urls.docs}/docs/search.json`);
-        const found = findSections(words, sections.parse(await answer.json()));
+        const answer = await fetchDirect(
+          `${urls.docs}/docs/search.json?${new URLSearchParams({ q: words })}`,
+        );
+        const found = sections.parse(await answer.json()).slice(0, foundMost);
         if (found.length === 0)
           throw new Error(`No section has "${words}". Try one word of it, or an error code.`);
         return JSON.stringify(found.map((section) => ({ ...section, url: urls.docs + section.url })));
       },
     },
   ];
-}
-
-/** Returns the sections that have every word, those with most of the words in their heading first. */
-function findSections(text: string, all: z.output<typeof sections>): z.output<typeof sections> {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const countIn = (place: string) => words.filter((word) => place.toLowerCase().includes(word)).length;
-  return all
-    .filter(({ document, heading, text: body }) => countIn(`${document} ${heading} ${body}`) === words.length)
-    .toSorted((left, right) => countIn(right.heading) - countIn(left.heading))
-    .slice(0, foundMost);
 }

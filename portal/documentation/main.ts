@@ -1,12 +1,6 @@
 /** The documentation's pages: search over all of them, and a button that copies a block of code. */
 
-/** A section of a document or the page of an error code, as the host lists it. */
-interface PageSection {
-  document: string;
-  url: string;
-  heading: string;
-  text: string;
-}
+import type { SearchSection } from "../../server/documentation/documents/find-sections.ts";
 
 const shownMost = 20;
 const excerptLength = 200;
@@ -14,9 +8,6 @@ const excerptLength = 200;
 const field = element("#search input", HTMLInputElement);
 const found = element("#found", HTMLElement);
 const read = element("#read", HTMLElement);
-
-/** Read at the first search. */
-let sections: Promise<PageSection[]> | undefined;
 
 // A phone has no room for the lists of pages and of sections next to the text.
 if (matchMedia("(max-width: 55rem)").matches)
@@ -61,20 +52,16 @@ async function search(): Promise<void> {
   found.hidden = words.length === 0;
   read.hidden = words.length > 0;
   if (words.length === 0) return;
-  sections ??= fetch("/docs/search.json").then(async (answer) => await answer.json());
-  const all = await sections;
+  const response = await fetch(`/docs/search.json?${new URLSearchParams({ q: words.join(" ") })}`);
+  const matches = await response.json();
   // Text typed meanwhile starts a search of its own.
   if (wordsOf(field.value).join(" ") !== words.join(" ")) return;
-  show(words, all);
+  show(words, matches);
 }
 
-function show(words: readonly string[], all: readonly PageSection[]): void {
-  const matches = all
-    .map((section) => ({ section, rank: rankOf(section, words) }))
-    .filter(({ rank }) => rank > 0)
-    .toSorted((left, right) => right.rank - left.rank);
+function show(words: readonly string[], matches: readonly SearchSection[]): void {
   const list = document.createElement("ol");
-  for (const { section } of matches.slice(0, shownMost)) list.append(entryOf(section, words));
+  for (const section of matches.slice(0, shownMost)) list.append(entryOf(section, words));
   const heading = document.createElement("h1");
   heading.textContent = "Search results";
   const count = document.createElement("p");
@@ -86,25 +73,8 @@ function show(words: readonly string[], all: readonly PageSection[]): void {
   found.replaceChildren(heading, count, list);
 }
 
-/**
- * Returns the rank of a section: 0 when a word is missing; headings count more than text, and a heading that is what was typed, as the row of a
- * table that begins with it, more than others.
- */
-function rankOf({ document: name, heading, text }: PageSection, words: readonly string[]): number {
-  const [title, body] = [`${name} ${heading}`.toLowerCase(), text.toLowerCase()];
-  const typed = words.join(" ");
-  const cells = body.split(/\n| · /);
-  let rank = heading.toLowerCase() === typed || cells.includes(typed) ? 1 : 0;
-  for (const word of words) {
-    if (title.includes(word)) rank += 10;
-    else if (body.includes(word)) rank += 1;
-    else return 0;
-  }
-  return rank;
-}
-
 function entryOf(
-  { document: name, url, heading, text }: PageSection,
+  { document: name, url, heading, text }: SearchSection,
   words: readonly string[],
 ): HTMLLIElement {
   const entry = document.createElement("li");

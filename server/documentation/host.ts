@@ -22,6 +22,7 @@ import { linkAt, urlsAt } from "../pages/urls-at.ts";
 import type { Services, Urls } from "../services.ts";
 import { atAddresses } from "./at-addresses.ts";
 import { type DocumentSite, documentSite, isPicture, searchPath } from "./documents/document-site.ts";
+import { findSections } from "./documents/find-sections.ts";
 import { renderMarkdown } from "./documents/render-markdown.ts";
 import { describeFictionalPurchase, fictionalPurchase } from "./resources/fictional-purchase.ts";
 import { previewCapabilities } from "./resources/preview-capabilities.ts";
@@ -33,7 +34,7 @@ interface ServedDocument {
   path: string;
   contentType: string;
   /** Rendered when it is first read. */
-  body: () => string;
+  body: (request: Request) => string;
   /** The same for clients that prefer HTML. */
   html?: () => string;
 }
@@ -115,7 +116,7 @@ function answerPage(request: Request, { contentType, body, html }: ServedDocumen
       headers: { ...pageHeaders(), ...vary },
     };
   const headers = { "Content-Type": contentType, "Cache-Control": "no-cache", ...vary };
-  return { status: 200, body: body(), headers };
+  return { status: 200, body: body(request), headers };
 }
 
 function prefersHtml(request: Request, contentType: string): boolean {
@@ -172,13 +173,12 @@ function renderPages(
     const document = documents.find((one) => one.path === path);
     return document === undefined ? {} : { html: once(() => site.page(document)) };
   };
-  const searchIndex = () =>
-    JSON.stringify([
-      ...site.searchSections(),
-      ...errorCodes.map(searchedError),
-      ...operations.map(searchedOperation),
-      ...eventTypeNames.map(searchedEvent),
-    ]);
+  const sections = once(() => [
+    ...site.searchSections(),
+    ...errorCodes.map(searchedError),
+    ...operations.map(searchedOperation),
+    ...eventTypeNames.map(searchedEvent),
+  ]);
   const text = "text/plain; charset=utf-8";
   const pages: ServedDocument[] = [
     ...documentationResources.map(({ path, contentType }) => ({
@@ -191,7 +191,11 @@ function renderPages(
     ...documents
       .filter(({ path }) => !(path in bodies))
       .map(({ path, read }) => ({ path, contentType: markdown, body: read, ...htmlOf(path) })),
-    { path: searchPath, contentType: "application/json; charset=utf-8", body: once(searchIndex) },
+    {
+      path: searchPath,
+      contentType: "application/json; charset=utf-8",
+      body: ({ query }) => JSON.stringify(findSections(String(query["q"] ?? ""), sections())),
+    },
     { path: "/llms.txt", contentType: text, body: bodies["/portal/llms.txt"] },
     { path: "/llms-full.txt", contentType: text, body: full },
     {

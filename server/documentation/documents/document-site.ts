@@ -4,21 +4,14 @@ import { once } from "../../lib/once.ts";
 import type { Urls } from "../../services.ts";
 import { atAddresses } from "../at-addresses.ts";
 import { findShippedFile } from "../shipped-file.ts";
+import type { SearchSection } from "./find-sections.ts";
 import { type RenderedDocument, renderMarkdown } from "./render-markdown.ts";
 
-/** The path of the search index of the pages. */
+/** The path of the search: `?q=` has its words. */
 export const searchPath = "/docs/search.json";
 
 /** The title of a document and its first paragraph, if that comes next. */
 const beginning = /<\/h1>\n(?:<p>.*?<\/p>\n)?/s;
-
-/** A place that a search finds, as the search index lists it. */
-interface SearchSection {
-  document: string;
-  url: string;
-  heading: string;
-  text: string;
-}
 
 /** All documents as pages that lead to each other. */
 export interface DocumentSite {

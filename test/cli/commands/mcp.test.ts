@@ -191,10 +191,15 @@ test("a refusal of the control API is the error of the tool, with the same sente
   expect(JSON.parse(texts[1] ?? "")).toEqual({ code, errors });
 });
 
-test("documentation finds the sections that have all words, those with the words in their heading first", async () => {
-  const found = await call("documentation", { words: "idempotency" });
-  expect(found[0].heading.toLowerCase()).toContain("idempotency");
-  expect((await fetch(found[0].url)).status).toBe(200);
+test("documentation finds what the search of the documentation's pages finds first", async () => {
+  const { docs } = sandbox.description.urls;
+  for (const words of ["idempotency", "closed", "gas budget"]) {
+    const found = await call("documentation", { words });
+    const response = await fetch(`${docs}/docs/search.json?${new URLSearchParams({ q: words })}`);
+    const listed = z.array(z.looseObject({ url: z.string() })).parse(await response.json());
+    expect(found[0]).toEqual({ ...listed[0], url: docs + listed[0]?.url });
+    expect((await fetch(found[0].url)).status).toBe(200);
+  }
 });
 
 test("trace writes the trace and its snapshot file", async () => {

@@ -139,6 +139,22 @@ describe("the documentation host", () => {
     expect(sections.find(({ text: words }) => words.includes("payWithPermit"))).toBeDefined();
   });
 
+  test.each([
+    ["closed", "/docs/options.md#errors"],
+    ["mismatch", "/docs/options.md#errors"],
+    ["credential", "/portal/docs.md#keys-and-secrets"],
+    ["ports", "/docs/options.md#options"],
+    ["capabilities", "/reference/#/Service/capabilities"],
+    ["purchase.claimed", "/docs/notifications.md#events"],
+    ["crash", "/docs/faults.md#common-faults"],
+    ["start", "/docs/cli.md#start"],
+    ["Claim_Window_Closed", "/errors/claim_window_closed"],
+    ["travel time", "/docs/time.md#travel"],
+  ])("finds %s as a name before names that contain it", async (words, url) => {
+    const { text } = await read(`/docs/search.json?${new URLSearchParams({ q: words })}`, "*/*");
+    expect(JSON.parse(text)[0].url).toBe(url);
+  });
+
   test("keeps the section that a link between documents names", async () => {
     const { text } = await read("/docs/tests.md", browser);
     expect(text).toContain('href="/docs/control.md#control-the-sandbox"');
