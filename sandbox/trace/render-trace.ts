@@ -32,7 +32,7 @@ function annotate(text: string, labels: { [address: string]: string }): string {
 function endsWithLabel(text: string, label: string): boolean {
   return text
     .slice(-label.length - 4)
-    .replace(/\W+$/, "")
+    .replace(/[^\w"]+$/, "")
     .endsWith(label);
 }
 

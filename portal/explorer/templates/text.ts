@@ -27,8 +27,8 @@ function part(found: string, before: string, labels: Labels): TemplateResult {
   if (/^\d{10}$/.test(found)) return html`${found} <span class="quiet">(${formatUnix(Number(found))})</span>`;
   const link = html`<a href=${hrefOfId(found)} title=${found}><code>${shortenId(found)}</code></a>`;
   const label = labels[found.toLowerCase()];
-  // "buyer 0x…" or "the token contract (0x…" has its name.
-  return label === undefined || before.replace(/\W{1,4}$/, "").endsWith(label)
+  // "buyer 0x…" or "the token contract (0x…" has its name; the key of JSON is none.
+  return label === undefined || before.replace(/[^\w"]{1,4}$/, "").endsWith(label)
     ? link
     : html`<strong class="label">${label}</strong> ${link}`;
 }

@@ -131,7 +131,7 @@ test("a failure leads to the entries that caused it; what prepared the test is f
   await page.locator("#entry-1.linked").waitFor();
 });
 
-test("a trace adds no label to an address that is named already", async () => {
+test("a trace adds no label to an address that its sentence names, and one to an address of JSON, whose key is no name", async () => {
   const { contracts } = sandbox.description;
   const buyer = sandbox.wallets.buyer.address;
   const folder = await temporaryFolder();
@@ -140,7 +140,10 @@ test("a trace adds no label to an address that is named already", async () => {
   await sandbox.trace(file, { test: "names", failures: [{ message, diff: null, at: null, code: [] }] });
   const page = await browser.open();
   await page.goto(pathToFileURL(file).href);
-  expect(await page.getByLabel("Failure").locator(".error .label").allTextContents()).toEqual(["buyer"]);
+  expect(await page.getByLabel("Failure").locator(".error .label").allTextContents()).toEqual([
+    "buyer",
+    "buyer",
+  ]);
 });
 
 test("a trace that no test has written speaks of no test and no failure, and folds nothing", async () => {

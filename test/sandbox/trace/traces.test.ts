@@ -101,10 +101,10 @@ test.each([
   expect(text).not.toMatch(/rs[ck]_(?!redacted)/);
 });
 
-test("a trace adds no label to an address that is named already", async () => {
+test("a trace adds no label to an address that its sentence names already", async () => {
   for (const name of left.filter((file) => file.endsWith(".html"))) {
     const text = textOf(await readFile(join(folder, "left", name), "utf8"));
-    expect(text).not.toMatch(/\b(buyer|merchant|beneficiary)\W{1,4}0x\w{40} \(\1\)/);
+    expect(text).not.toMatch(/\b(buyer|merchant|beneficiary)[^\w"]{1,4}0x\w{40} \(\1\)/);
   }
 });
 
