@@ -186,7 +186,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
       ? html`<p>Your wallet asks twice: to sign the permit, and to send the payment under it.</p>`
       : nothing
   }
-    <div aria-live="polite">${
+    <div role="status">${
       obstacle === null
         ? nothing
         : html`<div class="notice warn"><p>${obstacle.text}</p>

@@ -482,7 +482,7 @@ describe("with an injected wallet", () => {
     expect(await waits.count()).toBe(0);
     await wallet.lock();
     const locked = "Sandbox Wallet shows this page no account. Unlock it, and select";
-    await page.locator("#action-enroll").getByText(locked).waitFor();
+    await page.locator("#action-enroll").getByRole("status").getByText(locked).waitFor();
   });
 
   test("a wallet on another chain is asked to add this one and to switch", async () => {
