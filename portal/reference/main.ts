@@ -33,7 +33,7 @@ function nameControls(place: Element): void {
   nameAll();
 }
 
-/** Names the field and the button of an authorization by its scheme: in Swagger UI those of all schemes share names, and fields an id. */
+/** Names the field and the buttons of an authorization by its scheme: in Swagger UI those of all schemes share names, and fields an id. */
 function nameAuthorization(form: Element): void {
   const scheme = form.querySelector("h4 code")?.textContent ?? "";
   const field = form.querySelector("input");
@@ -41,7 +41,7 @@ function nameAuthorization(form: Element): void {
   field?.setAttribute("aria-label", `${scheme} Value`);
   form.querySelector("label")?.setAttribute("for", `authorization-${scheme}`);
   // A person who speaks to the page says the text that is on a button.
-  for (const button of form.querySelectorAll(".auth-btn-wrapper button[aria-label]"))
+  for (const button of form.querySelectorAll(".auth-btn-wrapper button"))
     button.setAttribute("aria-label", `${button.textContent} ${scheme}`);
 }
 

@@ -69,16 +69,17 @@ export function describeApi(
       responses: { ...refusals.components, ...deliveryResponses },
       examples: answers,
       securitySchemes: {
+        // In the order in which a person fills them in.
+        account_key: {
+          type: "http",
+          scheme: "bearer",
+          description: "An account's key, which only issues credentials.",
+        },
         credential: {
           type: "http",
           scheme: "bearer",
           description:
             "A credential that `POST …/access` has issued. The security requirement names its scope.",
-        },
-        account_key: {
-          type: "http",
-          scheme: "bearer",
-          description: "An account's key, which only issues credentials.",
         },
         signed_event: {
           type: "apiKey",

@@ -81,7 +81,7 @@ test("Back leads from an operation of the address to the page before", slowLoad,
 });
 
 test(
-  "the dialog of Authorize starts at its first field, keeps the focus, and gives it back to its button",
+  "the dialog of Authorize starts at the account key, keeps the focus, and gives it back to its button",
   slowLoad,
   async () => {
     const page = await browser.open();
@@ -90,11 +90,13 @@ test(
     const button = page.locator(".auth-wrapper > button");
     await button.press("Enter");
     const dialog = page.getByRole("dialog", { name: "Available authorizations" });
-    const fields = ["credential Value", "account_key Value", "signed_event Value"];
+    const fields = ["account_key Value", "credential Value", "signed_event Value"];
 
     await page.keyboard.type("rsk_x");
 
-    expect(await dialog.getByLabel("credential Value", { exact: true }).inputValue()).toBe("rsk_x");
+    expect(await dialog.getByLabel("account_key Value", { exact: true }).inputValue()).toBe("rsk_x");
+    for (const scheme of ["account_key", "credential", "signed_event"])
+      expect(await dialog.getByRole("button", { name: `Close ${scheme}` }).count()).toBe(1);
     expect(await dialog.locator(".modal-ux-content").evaluate(({ scrollTop }) => scrollTop)).toBe(0);
     for (const [index, name] of fields.entries()) {
       await dialog.getByText("Value:").nth(index).click();
@@ -111,8 +113,8 @@ test(
       );
       for (const one of focused) expect(one).toEqual({ within: true, outline: "3px" });
     }
-    await dialog.getByRole("textbox", { name: "credential Value", exact: true }).press("Enter");
-    await dialog.getByRole("button", { name: "Logout credential" }).waitFor();
+    await dialog.getByRole("textbox", { name: "account_key Value", exact: true }).press("Enter");
+    await dialog.getByRole("button", { name: "Logout account_key" }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.closest("dialog") !== null)).toBe(true);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
