@@ -107,7 +107,7 @@ const wrong: readonly [Mistake, only: string, verdict: string, cause: RegExp][] 
   ],
 ];
 
-describe("check-client finds that a client", () => {
+describe("check-client finds that a client", { timeout: 300_000 }, () => {
   test.each(wrong)("%s, with %s", async (mistake, only, verdict, cause) => {
     const { code, report } = await check([...typescript, mistake], "--only", only);
     expect(report.cases).toEqual([expect.objectContaining({ verdict, cause: expect.stringMatching(cause) })]);
@@ -116,12 +116,12 @@ describe("check-client finds that a client", () => {
   });
 });
 
-test("check-client fails with --strict for a client that stops", async () => {
+test("check-client fails with --strict for a client that stops", { timeout: 300_000 }, async () => {
   const { code } = await check([...typescript, "no-retry"], "--strict", "--only", "activatePurchase/reset");
   expect(code).toBe(1);
 });
 
-test("every case of a right client is safe, in two sandboxes at once", { timeout: 600_000 }, async () => {
+test("every case of a right client is safe, in two sandboxes at once", { timeout: 1_800_000 }, async () => {
   const { code, report } = await check(typescript, "--jobs", "2");
   expect(report.cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);
   expect(new Set(report.cases.map(({ fault }) => fault)).size).toBe(21);
@@ -130,7 +130,7 @@ test("every case of a right client is safe, in two sandboxes at once", { timeout
 
 test.skipIf(!hasPython())(
   "every case of a right client in Python is safe",
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   async () => {
     const { code, report } = await check(python);
     expect(report.cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);
