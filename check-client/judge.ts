@@ -57,12 +57,13 @@ function judgeEffects(checked: CheckCase, run: Observation, clean: CleanRuns): J
     isOfEvent(checked) ? findFurtherWrite(run, clean) : null,
   ];
   const forgery = forgeriesInWords[checked.fault];
-  if (forgery !== undefined) again.push(findEarlyAct(run, clean));
+  const early = forgery === undefined ? null : findEarlyAct(run, clean);
+  again.push(early);
   const acted = [...twice, ...again.filter((clause) => clause !== null)];
   // Without a response, only what the client does tells whether it believed the event.
   const accepted = run.holds.find(({ status }) => status !== null && (status < 400 || status >= 500));
   if (forgery !== undefined && (accepted !== undefined || acted.length > 0)) {
-    if (accepted === undefined && clean.held === null) return null;
+    if (clean.held === null && (accepted === undefined || early !== null)) return null;
     const status = (accepted ?? run.holds[0])?.status ?? null;
     const response = status === null ? "sent no response" : `responded with ${status}`;
     return {
@@ -230,7 +231,18 @@ function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | u
     if (uncertain !== cut && !isUncertain(uncertain)) continue;
     const identity = identify(uncertain);
     const mayRepeat = keysOf(writes, identity) <= Math.max(1, keysOf(clean.requests, identity));
-    const candidates = writes.slice(index + 1).filter(({ operation, path, body, idempotency_key: key }) => {
+    const later = writes.slice(index + 1);
+    // The response to the identical request tells the outcome: nothing that follows repeats the write.
+    const told = later.find(
+      (one) =>
+        identify(one) === identity &&
+        one.idempotency_key === uncertain.idempotency_key &&
+        one !== cut &&
+        !isUncertain(one),
+    );
+    const knownAt = told === undefined ? Number.POSITIVE_INFINITY : told.startedAt + told.durationMs;
+    const candidates = later.filter(({ operation, path, body, startedAt, idempotency_key: key }) => {
+      if (startedAt >= knownAt) return false;
       const isSameWrite = operation === uncertain.operation && path === uncertain.path;
       const isSameKey = key === uncertain.idempotency_key;
       // Without a key, it is refused before its body is read.

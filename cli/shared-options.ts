@@ -189,10 +189,12 @@ const mostDays = 24;
 
 /** `--timeout <duration>`: how long a command waits, in seconds; `least` is the shortest one. */
 export function timeoutOption(description: string, least = 0): Option {
+  const isPossible = (length: number) => length >= least && length <= toSeconds({ days: mostDays });
   return new Option("--timeout <duration>", description).default(30, "30s").argParser((text) => {
-    if (/^\d+$/.test(text)) throw new InvalidArgumentError(`It has no unit. Use ${text}s.`);
-    const length = seconds(text);
-    if (length < least || length > toSeconds({ days: mostDays }))
+    const isBare = /^\d+$/.test(text);
+    const length = isBare ? Number(text) : seconds(text);
+    if (isBare && isPossible(length)) throw new InvalidArgumentError(`It has no unit. Use ${text}s.`);
+    if (!isPossible(length))
       throw new InvalidArgumentError(`It must be a duration from ${least}s to ${mostDays}d.`);
     return length;
   });

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { HardhatPluginError } from "hardhat/plugins";
-import { findRunning } from "../cli/running/find-running.ts";
+import { describeNone, findRunning } from "../cli/running/find-running.ts";
 import type { SandboxDescription } from "../sandbox/options/description.ts";
 
 /** The name of the network that connects to a sandbox. */
@@ -22,6 +22,9 @@ export async function requireProjectSandbox(root: string): Promise<SandboxDescri
   if (running !== null) return running;
   throw new HardhatPluginError(
     "routing-sandbox",
-    `No sandbox runs in ${directory}. Start one with npx routing-sandbox start, or start one for a single command with npx routing-sandbox exec -- npx hardhat test.`,
+    await describeNone(
+      directory,
+      "Start one with npx routing-sandbox start, or start one for a single command with npx routing-sandbox exec -- npx hardhat test.",
+    ),
   );
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { wait } from "../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../sandbox/service/ask-control.ts";
 import { callControl } from "../running/call-control.ts";
-import { findRunning } from "../running/find-running.ts";
+import { describeNone, findRunning } from "../running/find-running.ts";
 import {
   controlOption,
   dataDirectoryOption,
@@ -86,7 +86,7 @@ async function waitUntilHealthy(flags: StatusFlags): Promise<void> {
 async function healthProblem({ dataDir, control, pool }: StatusFlags): Promise<string | null> {
   if (pool !== undefined) return await poolProblem(pool);
   const url = control ?? (await findRunning(dataDir))?.urls.control;
-  if (url === undefined) return `No sandbox runs in ${dataDir}.`;
+  if (url === undefined) return (await describeNone(dataDir, "")).trim();
   const answer = await askControl(url, "GET", "/health").catch(() => null);
   if (answer === null) return `Nothing responds at ${url}.`;
   return answer.ok ? null : await detailOf(answer);

@@ -3,7 +3,7 @@ import { CodedError } from "../../protocol/coded-error.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { askControl, type ControlMethod } from "../../sandbox/service/ask-control.ts";
-import { findRunning } from "./find-running.ts";
+import { describeNone, findRunning } from "./find-running.ts";
 
 const refusal = z.object({
   code: z.string().default("control_refused"),
@@ -71,6 +71,9 @@ export async function requireRunning(dataDirectory: string): Promise<SandboxDesc
   // Throws where the current folder was removed: in it, no path leads to a sandbox.
   process.cwd();
   throw new Error(
-    `No sandbox runs in ${dataDirectory}. Start one with ${howToRun("start")}, or name the data directory of a running sandbox with --data-dir.`,
+    await describeNone(
+      dataDirectory,
+      `Start one with ${howToRun("start")}, or name the data directory of a running sandbox with --data-dir.`,
+    ),
   );
 }

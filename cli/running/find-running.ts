@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { causesOf, codeOf } from "../../protocol/coded-error.ts";
-import { isCopy } from "../../sandbox/data-directory/lock.ts";
+import { isCopy, readOwner } from "../../sandbox/data-directory/lock.ts";
 import { readOwn } from "../../sandbox/data-directory/sandbox-file.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
-import { findProcess } from "../../sandbox/lib/processes/processes.ts";
+import { findProcess, isRunning } from "../../sandbox/lib/processes/processes.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
@@ -38,6 +38,19 @@ export async function findRunning(directory: string): Promise<SandboxDescription
   // A port that a killed sandbox had may be anyone's by now.
   const { data } = described.safeParse(answer);
   return data?.pid === description.pid && data.urls.control === description.urls.control ? description : null;
+}
+
+/**
+ * Says that no sandbox can be asked in a data directory, and what to do.
+ *
+ * @param advice - what to do if no process has taken it.
+ * @example throw new Error(await describeNone(".sandbox", "Start one with routing-sandbox start."))
+ */
+export async function describeNone(directory: string, advice: string): Promise<string> {
+  const owner = await readOwner(directory);
+  return owner === null || !isRunning(owner)
+    ? `No sandbox runs in ${directory}. ${advice}`
+    : `Process ${owner.pid} has taken ${directory}, but its sandbox.json does not lead to a sandbox. Wait until it has started; if it has, stop it with routing-sandbox stop, and start it again.`;
 }
 
 /**

@@ -233,6 +233,22 @@ describe("checkClient", () => {
     });
   });
 
+  test.each([
+    ["after its outcome is known, as a test of the refusal does", true, "safe"],
+    ["before its outcome is known", false, "acted_twice"],
+  ])("judges a key that is sent with another body %s", async (_when, isKnown, verdict) => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      const sell = async () => await sendOnce(sandbox, merchant, "order-1001");
+      await sell().catch(async () => (isKnown ? await sell() : null));
+      const { response } = await sandbox.client.POST("/v1/routing/programs/{program}/purchases", {
+        params: { path: { program: "prg_demo" }, header: { "Idempotency-Key": "order-1001" } },
+        body: { merchant_id: merchant, ...sale(sandbox), amount: "1" },
+      });
+      expect(response.status).toBe(422);
+    }, "createPurchase/answer-lost");
+    expect(cases[0]).toMatchObject({ verdict });
+  });
+
   test("finds that a client asks again without a key", async () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
       await sendOnce(sandbox, merchant, "order-1001").catch(

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -36,6 +36,14 @@ describe("a sandbox in the background", () => {
       const waited = await runCli("status", "--wait", "--json", ...where);
       expect(JSON.parse(waited)).toMatchObject({ pid: description.pid });
     }
+    await rename(join(directory, "sandbox.json"), join(folder, "moved"));
+    expect(await tryCli(["status", "--data-dir", directory])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `Process ${description.pid} has taken ${directory}, but its sandbox.json`,
+      ),
+    });
+    await rename(join(folder, "moved"), join(directory, "sandbox.json"));
     const stopped = await runCli("stop", "--json", "--control", control);
     expect(JSON.parse(stopped)).toEqual({ stopped: true, pid: description.pid, removed: null });
     expect(await processesWith("TMPDIR", folder)).toEqual([]);
