@@ -11,6 +11,8 @@ export function describeFailure(thrown: unknown): string {
   // A lost connection has a cause, which other errors of the same name do not have.
   if (isLostConnection(error) && isError(error.cause))
     return "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status, and run the command again if it has not taken effect.";
+  if (messageOf(error) === "Maximum call stack size exceeded")
+    return "The input has too many levels. Pass values with at most 64.";
   if (Reflect.get(Object(error), "syscall") === "uv_cwd")
     return "The current folder was removed. Change to another folder, and run the command again.";
   const limit = causesOf(error).find((cause) => ["EMFILE", "ENFILE"].includes(codeOf(cause) ?? ""));

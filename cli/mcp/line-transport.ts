@@ -66,14 +66,11 @@ export class LineTransport implements Transport {
 
   readonly #read = (text: string | Buffer): void => {
     const [end = "", ...lines] = text.toString().split("\n");
-    this.#line += end;
+    // The rest of a line that is refused is no message of its own.
+    if (this.#line.length <= longestLine) this.#line += end;
     for (const next of lines) {
       this.#receive(this.#line);
       this.#line = next;
-    }
-    if (this.#line.length > longestLine) {
-      this.#receive(this.#line);
-      this.#line = "";
     }
   };
 

@@ -34,11 +34,15 @@ function toBody(body: unknown, ...headers: unknown[]): unknown {
   }
 }
 
+/** The most levels of a body that the API takes. */
+const mostLevels = 64;
+
 /** Says which member of a value JSON cannot write; null if none is a bigint or an object that contains it. */
 function findUnwritable(value: unknown, path = "body", above: readonly object[] = []): string | null {
   if (typeof value === "bigint") return `${path} is ${value}n`;
   if (typeof value !== "object" || value === null) return null;
   if (above.includes(value)) return `${path} contains itself`;
+  if (above.length > mostLevels) return `it has more than ${mostLevels} levels`;
   for (const [name, member] of Object.entries(value)) {
     const found = findUnwritable(member, `${path}.${name}`, [...above, value]);
     if (found !== null) return found;

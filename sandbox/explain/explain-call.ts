@@ -4,7 +4,7 @@ import { type CheckName, checkBinding } from "../../protocol/binding/check-bindi
 import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { Expectation } from "../../server/binding/expectations.ts";
-import type { BlockPoint } from "../../server/chain/chain-reader.ts";
+import { type BlockPoint, ChainMovedError } from "../../server/chain/chain-reader.ts";
 import type { Services } from "../../server/services.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
@@ -55,13 +55,36 @@ const stepsAfterwards: readonly string[] = ["payment approval", "funding approva
  */
 export async function explainCall(
   unsent: unknown,
-  { for: id }: ExplainOptions,
+  options: ExplainOptions,
   sources: ExplainSources,
   expectation?: Expectation,
 ): Promise<CallExplanation> {
   const { services, client } = sources;
   const call = readUnsentCall(unsent, services.deployment.chainId);
-  const at = await services.chain.head();
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const at = await services.chain.head();
+    try {
+      return await explainAt(at, call, options, sources, expectation);
+    } catch (error) {
+      // The state of a block that a reorg has removed meanwhile is gone.
+      const { hash } = await client.getBlock({ blockNumber: BigInt(at.number) });
+      if (hash === at.hash) throw error;
+    }
+  }
+  throw new ChainMovedError();
+}
+
+/** How often an explanation begins at the newest block before it is refused because of reorgs. */
+const mostTries = 5;
+
+async function explainAt(
+  at: BlockPoint,
+  call: CheckedCall,
+  { for: id }: ExplainOptions,
+  sources: ExplainSources,
+  expectation?: Expectation,
+): Promise<CallExplanation> {
+  const { services, client } = sources;
   const time = Math.max(await services.chain.nextTime(), at.timestamp);
   const [{ observed, reason }, traces] = await Promise.all([
     simulate(call, at, time, { services, client }),

@@ -30,7 +30,8 @@ export interface RunningCommand {
 export function startCli(words: readonly string[], input = ""): RunningCommand {
   const [stdout, stderr, signals] = [new PassThrough(), new PassThrough(), new EventEmitter()];
   const terminal: Terminal = {
-    stdin: Readable.from([input]),
+    // In chunks, as the system gives it.
+    stdin: Readable.from(input.match(/.{1,65536}/gs) ?? [""]),
     stdout,
     stderr,
     once: (signal, listener) => signals.once(signal, listener),

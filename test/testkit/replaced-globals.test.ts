@@ -145,6 +145,7 @@ describe("the sandbox reaches its own parts past", () => {
       for (const name of ofFetch) vi.stubGlobal(name, Unusable);
     },
     "a removed structuredClone": () => vi.stubGlobal("structuredClone", undefined),
+    "a URL that only makes URLs of objects": () => vi.stubGlobal("URL", { createObjectURL: refuse }),
     "a stubbed performance": () => vi.stubGlobal("performance", undefined),
   };
   testEach(replacements);

@@ -6,6 +6,7 @@ import { viewMerchant } from "../../../server/merchants/views.ts";
 import type { Services } from "../../../server/services.ts";
 import { findMerchantId } from "../../../server/store/records/find.ts";
 import type { components } from "../../client/api-client.ts";
+import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
 
 type Merchant = components["schemas"]["Merchant"];
 
@@ -24,7 +25,8 @@ export function openMerchantReads(services: Services): MerchantReads {
       const found = await services.store.get("merchants", id);
       if (found === undefined) return null;
       const funding = await readFunding(found.value, services);
-      return merchantSchema.parse(viewMerchant(found.value, funding, services));
+      const view = viewMerchant(found.value, funding, services);
+      return withOwnGlobals(() => merchantSchema.parse(view));
     });
   return {
     byId,

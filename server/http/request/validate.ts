@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { isError } from "../../../protocol/coded-error.ts";
 import { prefetch } from "../../../relayer/prefetch.ts";
 import { type FieldError, Problem } from "../../errors/problem.ts";
 import { bodyRequired, type OperationContext } from "../operation.ts";
 import type { Step } from "../step.ts";
 import { describeIssue, nameValue } from "./describe-issue.ts";
-import { parseJson } from "./parse-json.ts";
+import { maximumDepth, parseJson } from "./parse-json.ts";
 import type { Received } from "./read-body.ts";
 
 /** Operations without a query take none. */
@@ -19,9 +20,18 @@ type Checked<T> = { data: T; errors: null } | { data: null; errors: FieldError[]
  * @param root - the start of the errors' JSON pointers (RFC 6901), such as "" for the body or "/query".
  */
 export function check<T extends z.ZodType>(schema: T, value: unknown, root: string): Checked<z.output<T>> {
-  const { success, data, error } = schema.safeParse(value, { error: describeIssue, reportInput: true });
-  if (success) return { data, errors: null };
-  return { data: null, errors: reported(error.issues).flatMap((issue) => toFieldErrors(issue, root)) };
+  try {
+    const { success, data, error } = schema.safeParse(value, { error: describeIssue, reportInput: true });
+    if (success) return { data, errors: null };
+    return { data: null, errors: reported(error.issues).flatMap((issue) => toFieldErrors(issue, root)) };
+  } catch (error) {
+    // zod calls itself for each level.
+    if (!(isError(error) && error.name === "RangeError")) throw error;
+    return {
+      data: null,
+      errors: [{ pointer: root, code: "too_big", detail: `must have at most ${maximumDepth} levels` }],
+    };
+  }
 }
 
 /**

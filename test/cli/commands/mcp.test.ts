@@ -285,7 +285,13 @@ test.each<[code: number, id: number | string | null, line: string, message: RegE
   [-32602, 1, request(1, "tools/call", { name: "status", arguments: [] }), /^\/params\/arguments /],
   [-32602, 1, request(1, "tools/list", { cursor: 5 }), /^\/params\/cursor /],
   [-32602, 1, request(1, "initialize", {}), /^\/params\/protocolVersion is missing\b/],
-  [-32700, null, "x".repeat(10 * 2 ** 20 + 1), /^The line has more than 10485760 characters\.$/],
+  [
+    -32700,
+    null,
+    // The request is a part of the line.
+    "x".repeat(10 * 2 ** 20 + 65_536) + request(7, "ping"),
+    /^The line has more than 10485760 characters\.$/,
+  ],
 ])(
   "a line is answered with the error %i to the request %j, and the next one as usual",
   async (code, id, line, message) => {

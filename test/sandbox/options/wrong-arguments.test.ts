@@ -610,6 +610,19 @@ test("receiver.next and client.retrying.deliver name an invalid argument", async
   });
 });
 
+test.each([3_000, 20_000])("an object of %i levels is refused as too deep", async (levels) => {
+  let deep: object = {};
+  for (let level = 0; level < levels; level += 1) deep = { deep };
+  const terms = JSON.parse("{}");
+  Object.assign(terms, { deep });
+  await expect(sandbox.given.purchase({ state: "created", terms })).rejects.toMatchObject({
+    code: "given_invalid",
+    message: expect.stringMatching(/must have at most 64 levels|without a JSON form/),
+  });
+  Object.assign(untyped, { retrying: sandbox.client.retrying });
+  await expect(untyped["retrying"]?.["createMerchant"]?.("prg_demo", deep)).rejects.toThrow("64 levels");
+});
+
 test("explain shows the beginning of an object that is not a hash", async () => {
   const { purchase } = await sandbox.given.purchase({ state: "created" });
   await expect(untyped["sandbox"]?.["explain"]?.(purchase)).rejects.toMatchObject({
