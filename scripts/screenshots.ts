@@ -16,7 +16,7 @@ const desk: BrowserContextOptions = { viewport: { width: 900, height: 720 } };
 const phone: BrowserContextOptions = { viewport: { width: 390, height: 780 }, colorScheme: "dark" };
 
 /** Lower ones blur text. */
-const quality = 70;
+const quality = 64;
 
 interface Shot {
   name: string;
