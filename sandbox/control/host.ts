@@ -4,7 +4,6 @@ import { Problem } from "../../server/errors/problem.ts";
 import { UndoneError } from "../../server/http/gate.ts";
 import { limits } from "../../server/http/limits.ts";
 import { refuseOtherMethods, routeOperations } from "../../server/http/route-operations.ts";
-import { undoneRequest } from "../given/undoable-calls.ts";
 import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { endUnlessTaken } from "../lib/http/unless-taken.ts";
 import { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
@@ -14,6 +13,7 @@ import { parseJsonBody, requireJsonBody } from "./json-body.ts";
 import { bodyOf, type ControlContext, type ControlledSandbox, type ControlOperation } from "./operation.ts";
 import { refuseError } from "./refuse-error.ts";
 import { controlOperations } from "./table.ts";
+import { undoneRequest } from "./undoable-calls.ts";
 
 /**
  * The control API: what a tester does to the sandbox itself. It never is part of the routing API. Its listener keeps every

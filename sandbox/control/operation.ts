@@ -12,7 +12,6 @@ import type { Explain } from "../explain/explain.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import type { Given } from "../given/given.ts";
-import type { UndoableCalls } from "../given/undoable-calls.ts";
 import type { SandboxDescription } from "../options/description.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
 import type { Recorder } from "../scenarios/recorder.ts";
@@ -20,6 +19,7 @@ import type { Fingerprint } from "../snapshots/fingerprint.ts";
 import type { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
 import type { HeldSnapshot } from "../snapshots/snapshot.ts";
 import type { ControlCode } from "./codes.ts";
+import type { UndoableCalls } from "./undoable-calls.ts";
 
 /** The parts of a sandbox that the control API reads and changes. */
 export interface ControlledSandbox {

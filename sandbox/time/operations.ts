@@ -2,7 +2,7 @@ import { z } from "zod";
 import { mineBlocks, portionsOf, setMining } from "../chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../chain/clock/mining-limits.ts";
 import { defineControl } from "../control/operation.ts";
-import { undoneRequest } from "../given/undoable-calls.ts";
+import { undoneRequest } from "../control/undoable-calls.ts";
 
 const travelBody = z
   .union([z.strictObject({ seconds: z.int().positive() }), z.strictObject({ to: z.int().positive() })], {
