@@ -49,6 +49,23 @@ abstract contract AuthorizationRules is TokenFixture {
         eq(usdc.authorizationState(bob, NONCE), false, "bob's nonce is unused");
     }
 
+    function test_aNonceIsComparedWhole() public {
+        uint8[2] memory bits = [0, 255];
+        for (uint256 i = 0; i < bits.length; ++i) {
+            bytes32 other = NONCE ^ bytes32(1 << uint256(bits[i]));
+            bytes32 cancellation = keccak256(abi.encode(usdc.CANCEL_AUTHORIZATION_TYPEHASH(), alice, other));
+            usdc.cancelAuthorization(alice, other, sign(ALICE_KEY, cancellation));
+        }
+        execute(alice, 5, BEFORE, signed(ALICE_KEY, alice, 5, BEFORE));
+        eq(usdc.balanceOf(bob), 5, "bob");
+    }
+
+    function test_anEndOfZeroHasPassed() public {
+        bytes memory signature = signed(ALICE_KEY, alice, 5, 0);
+        refuses("FiatTokenV2: authorization is expired");
+        execute(alice, 5, 0, signature);
+    }
+
     function test_bothBoundsAreStrict() public {
         bytes memory signature = signed(ALICE_KEY, alice, 5, BEFORE);
         vm.warp(AFTER);

@@ -29,6 +29,14 @@ contract BlacklistTest is TokenFixture {
         eq(usdc.isBlacklisted(bob), false, "unblocked");
     }
 
+    function test_theTokensOwnAddressCanBeUnblocked() public {
+        vm.prank(blacklister);
+        usdc.unBlacklist(address(usdc));
+        vm.prank(alice);
+        usdc.transfer(address(usdc), 1);
+        eq(usdc.balanceOf(address(usdc)), 1, "the token");
+    }
+
     function test_onlyTheBlocklisterMayCall() public {
         refuses("Blacklistable: caller is not the blacklister");
         vm.prank(owner);

@@ -29,6 +29,13 @@ contract FaucetTest is TokenFixture {
         usdc.faucet(bob, 7);
     }
 
+    function test_aBlockedCallerMintsToo() public {
+        block_(carol);
+        vm.prank(carol);
+        usdc.faucet(bob, 7);
+        eq(usdc.balanceOf(bob), 7, "bob");
+    }
+
     function test_theZeroAddressAsReceiverReverts() public {
         refuses("FiatToken: mint to the zero address");
         usdc.faucet(address(0), 7);

@@ -49,6 +49,12 @@ contract PermitTest is TokenFixture {
         eq(usdc.allowance(alice, bob), 5, "allowance");
     }
 
+    function test_aDeadlineOfZeroHasPassed() public {
+        bytes memory signature = sign(ALICE_KEY, structHash(alice, 5, 0, 0));
+        refuses("FiatTokenV2: permit is expired");
+        permit(0, signature);
+    }
+
     function test_theLargestDeadlineNeverExpires() public {
         vm.warp(type(uint64).max);
         permit(type(uint256).max, sign(ALICE_KEY, structHash(alice, 5, 0, type(uint256).max)));
