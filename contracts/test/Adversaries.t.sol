@@ -178,6 +178,36 @@ contract AdversariesTest is Fixture {
         }
     }
 
+    /// @dev Two purchases of the buyer: one in TestUSDC, then one in the hostile token.
+    function offersInBothTokens() private returns (bytes32[] memory ids, uint256[] memory amounts) {
+        IPurchaseRegistrar.Purchase memory purchase = hostile();
+        purchase.beneficiary = address(token);
+        (ids, amounts) = (new bytes32[](2), new uint256[](2));
+        (ids[0], ids[1]) = (offer(), offer(purchase));
+        (amounts[0], amounts[1]) = (3, 4);
+    }
+
+    function test_eachPaymentOfABatchIsInItsOwnToken() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = offersInBothTokens();
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+        eq(usdc.balanceOf(merchant), 1_000_000_003, "in the first token");
+        eq(token.balanceOf(hostileMerchant), 1_000_000_004, "in the second token");
+    }
+
+    function test_reentrancyFromALaterPaymentOfABatchReverts() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = offersInBothTokens();
+        pay(ids[1], 1);
+        token.reenter(
+            HostileToken.Behavior.Reentrant,
+            address(registrar),
+            abi.encodeCall(registrar.claim, (ids[1], CLAIM_HASH))
+        );
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+        refusedReentry();
+    }
+
     function test_reentrancyFromARefundReverts() public {
         bytes32 id = offer(hostile());
         pay(id, 10);

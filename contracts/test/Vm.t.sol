@@ -36,6 +36,7 @@ interface Vm {
     function startPrank(address sender) external;
     function startPrank(address sender, address origin) external;
     function stopPrank() external;
+    function store(address target, bytes32 slot, bytes32 word) external;
     function toString(address account) external pure returns (string memory);
     function warp(uint256 newTimestamp) external;
 }

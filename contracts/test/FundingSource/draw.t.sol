@@ -84,6 +84,12 @@ contract DrawTest is Assertions {
         }
     }
 
+    /// @dev It answers each call, also `fundingSource()`, with the address of the funding source.
+    function test_aContractThatClaimsTheFundingSourceCannotDraw() public {
+        vm.etch(stranger, abi.encodePacked(hex"73", address(source), hex"5f5260205ff3"));
+        test_onlyTheRegistrarDraws();
+    }
+
     function test_drawingMoreThanTheAllowanceReverts() public {
         vm.expectRevert();
         source.draw(address(token), merchant, beneficiary, 51);
@@ -110,6 +116,12 @@ contract DrawTest is Assertions {
         refusesInexact(HostileToken.Behavior.FeeOnSender, merchant, 89, 90);
         refusesInexact(HostileToken.Behavior.ExtraCredit, beneficiary, 11, 10);
         refusesInexact(HostileToken.Behavior.NoTransfer, merchant, 100, 90);
+    }
+
+    function test_anExactTransferBetweenContractsMovesBothBalances() public {
+        vm.etch(merchant, hex"00");
+        vm.etch(beneficiary, hex"00");
+        test_anExactTransferMovesBothBalances();
     }
 
     function refusesInexact(HostileToken.Behavior behavior, address holder, uint256 actual, uint256 expected) private {

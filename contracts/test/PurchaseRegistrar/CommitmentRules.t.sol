@@ -159,6 +159,15 @@ abstract contract CommitmentRules is Fixture {
         accepts(purchase);
     }
 
+    /// @dev The contract does not interpret them.
+    function test_referenceTermsAndSaltMayBeZero() public {
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.purchaseRef = 0;
+        purchase.termsHash = 0;
+        purchase.salt = 0;
+        accepts(purchase);
+    }
+
     function test_aTokenOtherThanTheFundingsReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.token = stranger;
@@ -275,6 +284,13 @@ abstract contract CommitmentRules is Fixture {
         rejectsSignature(abi.encodePacked(bytes32(0), bytes32(0), uint8(27)), address(0));
     }
 
+    /// @dev A call is not a signature.
+    function test_aSignerThatCallsMustSignToo() public {
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, sender(), bounds());
+        rejectsSignature(signPurchase(commitment()), sender());
+    }
+
     function test_aClaimSignatureAsCommitmentReverts() public {
         bytes32 id = registrar.hashPurchase(commitment());
         IPurchaseRegistrar.Claim memory claimData =
@@ -334,6 +350,11 @@ abstract contract CommitmentRules is Fixture {
         // The signature, moved by one word.
         refusesOtherEncoding(sender(), shifted(canonicalCall), canonicalCall);
         succeedsRaw(sender(), canonicalCall);
+    }
+
+    function test_anotherEncodingFromAContractReverts() public {
+        vm.etch(sender(), hex"00");
+        test_anotherEncodingReverts();
     }
 
     /// @dev The offset of the signature names the amount, which is then the length of the signature: the length of the calldata fits.

@@ -158,6 +158,14 @@ contract CollectRefundTest is Fixture {
         eq(registrar.purchase(second).refunded, 2, "the second refund");
     }
 
+    /// @dev The decision takes the claim's slot.
+    function test_aDecisionMayHaveTheHashOfTheClaim() public {
+        bytes32 id = claimed();
+        collectRefund(id, 1, CLAIM_HASH);
+        eq(registrar.purchase(id).decisionHash, CLAIM_HASH, "decision hash");
+        eq(registrar.purchase(id).claimHash, bytes32(0), "claim hash");
+    }
+
     function test_aZeroDecisionHashReverts() public {
         bytes32 id = claimed();
         refusesZero();

@@ -137,6 +137,27 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
+    function test_aMerchantRefIsComparedWhole() public {
+        uint8[2] memory bits = [0, 255];
+        for (uint256 i = 0; i < bits.length; ++i) {
+            IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+            authorization.wallet = address(uint160(0xF000 + i));
+            authorization.merchantRef = MERCHANT_REF ^ bytes32(1 << uint256(bits[i]));
+            enroll(authorization);
+        }
+        eq(registrar.funding(PROGRAM, MERCHANT_REF).wallet, merchant, "the first one");
+    }
+
+    function test_theProgramsOwnAccountsMayEnroll() public {
+        address[3] memory wallets = [admin, operator, signer];
+        for (uint256 i = 0; i < wallets.length; ++i) {
+            IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+            authorization.wallet = wallets[i];
+            authorization.merchantRef = bytes32(i + 1);
+            enroll(authorization);
+        }
+    }
+
     function test_aWalletEnrollsInTwoProgramsUnderOneRef() public {
         bytes32 program = keccak256("prg_other");
         registrar.openProgram(program, operator, signer, bounds());
@@ -192,6 +213,20 @@ contract EnrollTest is Fixture {
         bytes32 digest = registrar.hashFunding(authorization);
         bytes memory signature = sign(SIGNER_KEY + 1, digest);
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.InvalidSignature.selector, signer, digest));
+        vm.prank(other);
+        registrar.enroll(authorization, signature);
+    }
+
+    function test_aSignerThatEnrollsMustSignToo() public {
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, other, bounds());
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes memory signature = signFunding(authorization);
+        refuses(
+            abi.encodeWithSelector(
+                IPurchaseRegistrar.InvalidSignature.selector, other, registrar.hashFunding(authorization)
+            )
+        );
         vm.prank(other);
         registrar.enroll(authorization, signature);
     }
@@ -293,6 +328,11 @@ contract EnrollTest is Fixture {
         dirty[dirty.length - 1] = 0x01;
         refusesOtherEncoding(other, dirty, canonicalCall);
         succeedsRaw(other, canonicalCall);
+    }
+
+    function test_anotherEncodingFromAContractReverts() public {
+        vm.etch(other, hex"00");
+        test_anotherEncodingReverts();
     }
 
     function test_dirtyBitsRevert() public {

@@ -152,6 +152,11 @@ contract PayBatchTest is PaymentRules {
         succeedsRaw(buyer, canonicalCall);
     }
 
+    function test_anotherEncodingFromAContractReverts() public {
+        vm.etch(buyer, hex"00");
+        test_anotherEncodingReverts();
+    }
+
     function test_oneArrayForBothArgumentsReverts() public {
         bytes32[] memory ids = new bytes32[](1);
         ids[0] = bytes32(uint256(7));

@@ -22,6 +22,26 @@ contract SetBoundsTest is Fixture {
         eq(state.bounds.validUntil, 3, "valid until");
     }
 
+    function test_boundsThatChangeNothingAreLoggedToo() public {
+        expectLog(address(registrar));
+        emit IPurchaseRegistrar.BoundsSet(PROGRAM, operator, signer, bounds());
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, signer, bounds());
+    }
+
+    function test_boundsAboveUint128Revert() public {
+        IPurchaseRegistrar.Bounds memory wide = bounds();
+        wide.maxPurchase = uint256(type(uint128).max) + 1;
+        refusesAmount("maxPurchase", wide.maxPurchase, 0, type(uint128).max);
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, signer, wide);
+        wide = bounds();
+        wide.openBudget = uint256(type(uint128).max) + 1;
+        refusesAmount("openBudget", wide.openBudget, 0, type(uint128).max);
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, signer, wide);
+    }
+
     function test_newBoundsKeepTheOpenOffers() public {
         offer();
         vm.prank(admin);

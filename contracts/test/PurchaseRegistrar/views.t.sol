@@ -32,6 +32,25 @@ contract ViewsTest is Fixture {
         eq(registrar.purchase(id).decisionHash, bytes32(0), "decision hash");
     }
 
+    function test_figuresOfAClosedPurchaseTellTheAllowance() public {
+        bytes32 id = offer();
+        vm.prank(operator);
+        registrar.withdrawOffer(id);
+        eq(registrar.figures(id).approved, 1_000_000_000, "approved");
+    }
+
+    function test_figuresTellTheAllowanceOfThePurchasesOwnToken() public {
+        bytes32 id = offer();
+        revoke();
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.merchantRef = keccak256("mer_next");
+        authorization.token = address(newUSDC("Other", "OTHER", admin, admin, admin, admin));
+        bytes memory signature = signFunding(authorization);
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+        eq(registrar.figures(id).approved, 1_000_000_000, "approved");
+    }
+
     function test_anUnknownPurchaseIsAllZeros() public view {
         eq(keccak256(abi.encode(registrar.figures(NOTHING))), keccak256(new bytes(9 * 32)), "figures");
         eq(keccak256(abi.encode(registrar.purchase(NOTHING))), keccak256(new bytes(16 * 32)), "purchase");
@@ -49,6 +68,13 @@ contract ViewsTest is Fixture {
         eq(state.authorization, registrar.hashFunding(fundingAuthorization()), "authorization");
         eq(state.allowance, 1_000_000_000 - 3, "allowance");
         eq(state.balance, 1_000_000_000 + AMOUNT - 3, "balance");
+    }
+
+    function test_aRevokedFundingTellsWhatCanBeDrawn() public {
+        revoke();
+        IPurchaseRegistrar.FundingState memory state = registrar.funding(PROGRAM, MERCHANT_REF);
+        eq(state.allowance, 1_000_000_000, "allowance");
+        eq(state.balance, 1_000_000_000, "balance");
     }
 
     function test_anUnknownFundingIsAllZeros() public view {
