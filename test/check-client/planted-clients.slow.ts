@@ -34,6 +34,9 @@ async function check(command: readonly string[], ...options: string[]) {
     "--json",
     "--traces",
     traces,
+    // For a busy machine.
+    "--timeout",
+    "5m",
     ...options,
     "--",
     ...command,
