@@ -25,6 +25,10 @@ element("#search", HTMLFormElement).addEventListener("submit", async (event) => 
 });
 field.addEventListener("input", () => void search());
 field.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowDown" && !found.hidden) {
+    event.preventDefault();
+    found.querySelector("a")?.focus();
+  }
   if (event.key !== "Escape") return;
   field.value = "";
   void search();
@@ -52,11 +56,13 @@ async function search(): Promise<void> {
   found.hidden = words.length === 0;
   read.hidden = words.length > 0;
   if (words.length === 0) return;
-  const response = await fetch(`/docs/search.json?${new URLSearchParams({ q: words.join(" ") })}`);
-  const matches = await response.json();
+  const matches = await fetch(`/docs/search.json?${new URLSearchParams({ q: words.join(" ") })}`)
+    .then(async (response): Promise<SearchSection[]> => await response.json())
+    .catch(() => null);
   // Text typed meanwhile starts a search of its own.
   if (wordsOf(field.value).join(" ") !== words.join(" ")) return;
-  show(words, matches);
+  if (matches === null) found.textContent = "The sandbox does not respond. Start it, and type again.";
+  else show(words, matches);
 }
 
 function show(words: readonly string[], matches: readonly SearchSection[]): void {
@@ -69,7 +75,7 @@ function show(words: readonly string[], matches: readonly SearchSection[]): void
   count.textContent =
     matches.length === 0
       ? `No section has "${words.join(" ")}". Try one word of it, or an error code.`
-      : `${matches.length} ${matches.length === 1 ? "section" : "sections"}`;
+      : `${matches.length} ${matches.length === 1 ? "section" : "sections"}${matches.length > shownMost ? `, of which the best ${shownMost} are shown; type another word for fewer` : ""}`;
   found.replaceChildren(heading, count, list);
 }
 

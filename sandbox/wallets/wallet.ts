@@ -130,14 +130,15 @@ export class Wallet {
   /**
    * Signs a transaction locally and sends it. Returns its hash without waiting until it is mined.
    *
+   * @param gas - the gas limit; by default enough for every call of the sandbox's contracts.
    * @throws SandboxError wallet_unfunded when the wallet has no ether.
    *
    * @example const hash = await wallets.buyer.submit(transaction)
    */
-  async submit(transaction: WalletTransaction): Promise<Hex> {
+  async submit(transaction: WalletTransaction, gas?: bigint): Promise<Hex> {
     const checked = readTransaction(transaction);
     return await this.#sendNext(async () => {
-      const serializedTransaction = await this.#sign(checked, await this.#readNext());
+      const serializedTransaction = await this.#sign(checked, await this.#readNext(), gas);
       return await this.#orExplain(checked, this.client.sendRawTransaction({ serializedTransaction }));
     });
   }
@@ -214,6 +215,7 @@ export class Wallet {
   async #sign(
     transaction: CheckedTransaction,
     { nonce, chainId }: { nonce: number; chainId: number },
+    gas = gasOf(transaction),
   ): Promise<Hex> {
     requireChain(transaction, chainId);
     return await this.#account.signTransaction({
@@ -223,7 +225,7 @@ export class Wallet {
       to: transaction.to,
       data: transaction.data,
       value: transaction.value,
-      gas: gasOf(transaction),
+      gas,
       ...(await this.#terms.fees()),
     });
   }

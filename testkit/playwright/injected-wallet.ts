@@ -202,8 +202,8 @@ export class InjectedWallet {
       case "chain":
         return await this.#changeChain(method, decoded);
       case "transaction": {
-        const { from, to, data, value } = decoded;
-        return await this.#walletOf(from).submit({ to, data, value });
+        const { from, to, data, value, gas } = decoded;
+        return await this.#walletOf(from).submit({ to, data, value }, gas === null ? undefined : BigInt(gas));
       }
       case "message":
         return await this.#walletOf(decoded.from).signMessage({ raw: decoded.bytes });
@@ -236,7 +236,18 @@ export class InjectedWallet {
     if (selected === own) return await this.#first().client.request({ method, params } as never);
     const url = this.chains.get(selected);
     if (url === undefined) throw new ProviderError(4901, `The wallet has no node of the chain ${selected}.`);
-    return await readFrom(url, method, params);
+    if (!ownMachine.test(URL.parse(url)?.hostname ?? ""))
+      throw new ProviderError(
+        4901,
+        `The wallet asks nodes of this machine only, and the page has added the chain ${selected} with another one.`,
+      );
+    return await readFrom(url, method, params).catch((cause: unknown) => {
+      if (cause instanceof ProviderError) throw cause;
+      throw new ProviderError(
+        4901,
+        `The node that the page has added for the chain ${selected} does not respond.`,
+      );
+    });
   }
 
   async #ownChain(): Promise<Hex> {
@@ -289,6 +300,8 @@ const readMembers = z
     data: z.unknown(),
   })
   .catch({ data: undefined });
+
+const ownMachine = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
 
 async function readFrom(url: string, method: string, params: unknown): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });

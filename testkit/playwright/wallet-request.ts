@@ -60,16 +60,24 @@ const chainId = z
   .string()
   .regex(/^0x[1-9a-fA-F][0-9a-fA-F]*$/, "must be 0x and hexadecimal without leading zeros, such as 0x7a69")
   .transform((id) => numberToHex(BigInt(id)));
+/** A number in hex, as JSON-RPC has it. */
+const quantity = (unit: string) =>
+  z.custom<Hex>(
+    (value) => isInteger(value, 0n, maxUint256) && isHex(value),
+    `must be ${unit} in hex with 0x`,
+  );
 const sendParams = z.tuple([
   z.object({
     from: hex,
     to: account.nullish(),
     data: bytes.optional(),
     input: bytes.optional(),
-    value: z
-      .custom<Hex>((value) => isInteger(value, 0n, maxUint256) && isHex(value), "must be wei in hex with 0x")
-      .optional(),
+    value: quantity("wei").optional(),
     chainId: chainId.optional(),
+    gas: quantity("gas").optional(),
+    // The wallet chooses these; a wrong one is refused, as MetaMask does.
+    ...{ gasPrice: quantity("wei").optional(), maxFeePerGas: quantity("wei").optional() },
+    ...{ maxPriorityFeePerGas: quantity("wei").optional(), nonce: quantity("transactions").optional() },
     type: z
       .enum(["0x0", "0x1", "0x2"], "must be 0x0, 0x1 or 0x2: a wallet delegates to no contract for a page")
       .optional(),
@@ -97,6 +105,8 @@ export type DecodedRequest =
       args: { [name: string]: Json } | null;
       /** The chain that the page names, as hex; null when it names none, which means the selected one. */
       chain_id: Hex | null;
+      /** The gas limit that the page names, as a decimal string; null when the wallet chooses it. */
+      gas: string | null;
     }
   | { type: "typed_data"; from: Hex; typed_data: z.infer<typeof typedDataBody> }
   | { type: "message"; from: Hex; text: string; bytes: Hex }
@@ -134,11 +144,8 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
     case "eth_requestAccounts":
       return { type: "connection" };
     case "eth_sendTransaction": {
-      const [{ from, to, data, input, value = "0x0", chainId: chain_id = null }] = read(
-        method,
-        sendParams,
-        params,
-      );
+      const [transaction] = read(method, sendParams, params);
+      const { from, to, data, input, value = "0x0", chainId: chain_id = null, gas } = transaction;
       // Its node does, but the sandbox's contracts are deployed already, and what a page sends without `to` is more likely a mistake.
       if (to == null)
         throw new ProviderError(
@@ -149,7 +156,13 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
       if (input !== undefined && input.toLowerCase() !== calldata.toLowerCase())
         throw new ProviderError(-32_602, "The transaction has `data` and another `input`. Send one of them.");
       const call = readCall(purchaseRegistrarAbi, calldata) ?? readCall(testUsdcAbi, calldata);
-      const known = { function: call?.function ?? null, args: call?.args ?? null, chain_id };
+      if (transaction.gasPrice !== undefined && transaction.maxFeePerGas !== undefined)
+        throw new ProviderError(
+          -32_602,
+          "The transaction has `gasPrice` and `maxFeePerGas`. Send one of them.",
+        );
+      const limit = gas === undefined ? null : BigInt(gas).toString();
+      const known = { function: call?.function ?? null, args: call?.args ?? null, chain_id, gas: limit };
       return { type: "transaction", from, to, data: calldata, value: BigInt(value).toString(), ...known };
     }
     case "personal_sign":

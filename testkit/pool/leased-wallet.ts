@@ -24,8 +24,8 @@ export class LeasedWallet extends TestWallet {
     this.#guard = wallet.guard;
   }
 
-  override async submit(transaction: WalletTransaction): Promise<Hex> {
-    const submitted = this.#own.submit(transaction);
+  override async submit(transaction: WalletTransaction, gas?: bigint): Promise<Hex> {
+    const submitted = this.#own.submit(transaction, gas);
     this.#guard.note(submitted);
     return await submitted;
   }

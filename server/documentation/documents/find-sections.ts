@@ -20,18 +20,31 @@ export function findSections(text: string, sections: readonly SearchSection[]): 
     .map(({ section }) => section);
 }
 
-/** Returns the rank of a section: 0 when a word is missing. An exact name comes before names that contain it, and a heading before text. */
-function rankOf({ document: name, heading, text }: SearchSection, words: readonly string[]): number {
-  const [title, body] = [`${name} ${heading}`.toLowerCase(), text.toLowerCase()];
+/**
+ * Returns the rank of a section: 0 when a word is missing. An exact name comes before names that contain it, a heading before the page's name and the
+ * text, and a text that has a word often before one that mentions it.
+ */
+function rankOf({ document: page, heading, text }: SearchSection, words: readonly string[]): number {
+  const [title, name, body] = [heading, page, text].map((part) => part.toLowerCase()) as [
+    string,
+    string,
+    string,
+  ];
   const names = title.split(/[^\w.-]+/);
   const typed = words.join(" ");
-  const cell = body.split(/\n| · /).includes(typed) ? 6 : 1;
-  let rank = heading.toLowerCase() === typed ? 20 : cell;
+  const isCell = body.split(/\n| · /).includes(typed);
+  let rank = title === typed ? 20 : isCell ? 8 : 1;
   for (const word of words) {
-    if (names.includes(word) || names.includes(`${word}s`)) rank += 10;
-    else if (title.includes(word)) rank += 3;
-    else if (body.includes(word)) rank += 1;
-    else return 0;
+    const times = body.split(word).length - 1;
+    const inText = times === 0 ? 0 : isCell ? 1 : 1 + (3 * times) / (times + 1);
+    const score =
+      names.includes(word) || names.includes(`${word}s`)
+        ? 10
+        : title.includes(word)
+          ? 5
+          : Math.max(name.includes(word) ? 3 : 0, inText);
+    if (score === 0) return 0;
+    rank += score;
   }
   return rank;
 }

@@ -134,6 +134,7 @@ describe("a page that uses ethers", () => {
         function: "pay",
         args: { id: purchase.commitment.hash, amount: "25000000" },
         chain_id: null,
+        gas: null,
       },
       outcome: { status: "answered", result: hash },
     });
@@ -244,6 +245,34 @@ describe("a page that uses ethers", () => {
     expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x5" }])).toBeNull();
     expect(await call("ask", "eth_chainId", [])).toBe("0x5");
     expect(await call("ask", "eth_blockNumber", [])).toMatch(/^0x/);
+    for (const [chainId, url] of [
+      ["0x6", "https://node.example/"],
+      ["0x7", "http://127.0.0.1:9/"],
+    ]) {
+      await call("ask", "wallet_addEthereumChain", [{ chainId, rpcUrls: [url] }]);
+      await call("ask", "wallet_switchEthereumChain", [{ chainId }]);
+      expect(await call("ask", "eth_blockNumber", [])).toMatchObject({ code: 4901 });
+    }
+  });
+
+  test("sends with the gas that the page names, and refuses fees that are none", async () => {
+    const { wallet, call } = await openShop(sandbox.wallets.buyer);
+    const { pay } = await activePurchase();
+    const hash = await call("ask", "eth_sendTransaction", [{ ...pay, gas: "0x7530" }]);
+    const { status, gasUsed } = await sandbox.chain.client.waitForTransactionReceipt({
+      hash: String(hash) as Hex,
+    });
+    expect([status, gasUsed]).toEqual(["reverted", 30_000n]);
+    expect(wallet.requests.at(-1)?.decoded).toMatchObject({ gas: "30000" });
+    for (const wrong of [
+      { gas: 21_000.5 },
+      { maxFeePerGas: "zz" },
+      { nonce: "x" },
+      { gasPrice: "0x1", maxFeePerGas: "0x1" },
+    ])
+      expect(await call("ask", "eth_sendTransaction", [{ ...pay, ...wrong }])).toMatchObject({
+        code: -32_602,
+      });
   });
 
   test("gets the answer of a function of the test, after a delay that the test chooses", async () => {
