@@ -96,9 +96,14 @@ function viewOpen(
   };
 }
 
-/** Returns the ids of records that a request names: in its path and body, and in its answer unless that is a list. */
-function namedIn({ path, body, answer }: Pick<KeptRequest, "path" | "body" | "answer">): string[] {
-  const named = [path, body ?? "", answer === null || isList(answer) ? "" : answer];
+/** Returns the ids of records that a request names: in its path and body, and in its answer unless that is a list or a document with examples. */
+function namedIn({
+  operation,
+  path,
+  body,
+  answer,
+}: Pick<KeptRequest, "operation" | "path" | "body" | "answer">): string[] {
+  const named = [path, body ?? "", answer === null || operation === null || isList(answer) ? "" : answer];
   return [...new Set(named.flatMap((text) => text.match(ids) ?? []))];
 }
 

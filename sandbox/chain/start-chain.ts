@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { EIP1193RequestFn } from "viem";
+import type { EIP1193RequestFn, Transport } from "viem";
 import { z } from "zod";
 import { toNode } from "../../relayer/node/node.ts";
 import { findDifference } from "../../server/chain/find-difference.ts";
@@ -226,9 +226,12 @@ async function start(
     const guarded = guardReorgs(transport, { mode, beginning, gate, ...recorded });
     const impersonation = new Impersonation();
     for (const change of kept?.changes ?? []) if (change.kind === "call") impersonation.note(change);
-    const client = createChainClient(anvil.url, impersonation.watch(guarded));
+    let follow: () => Promise<void> = async () => {};
+    const inTime = beforeSending(async () => await follow(), guarded);
+    const client = createChainClient(anvil.url, impersonation.watch(inTime));
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
+    follow = clock.follow;
     // A node that does not answer is asked again.
     following = setInterval(() => void clock.follow().catch(() => undefined), followMs).unref();
     const record = await prepare(client, clock);
@@ -250,6 +253,18 @@ async function start(
     await stop();
     throw error;
   }
+}
+
+/** Returns a transport that waits for a step before it sends a transaction. */
+function beforeSending(step: () => Promise<void>, transport: Transport): Transport {
+  return (parameters) => {
+    const inner = transport(parameters);
+    const request: EIP1193RequestFn = async (question) => {
+      if (question.method.startsWith("eth_send")) await step();
+      return await inner.request(question);
+    };
+    return { ...inner, request };
+  };
 }
 
 /** Records what is called of a chain with a journal. */

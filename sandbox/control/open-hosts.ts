@@ -69,10 +69,11 @@ function openRpcFront({
   rpcSnapshots: RpcSnapshots;
   services: Services;
 }): RpcFront {
-  const { anvil, client, request, journal, impersonation, filters, gate: miningGate } = chain;
+  const { anvil, client, request, clock, journal, impersonation, filters, gate: miningGate } = chain;
   const node = toNode(request);
   const fronted: FrontedChain = {
     filters,
+    follow: clock.follow,
     snapshots: rpcSnapshots,
     interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
     async mineBy(run) {

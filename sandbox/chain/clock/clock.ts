@@ -152,7 +152,10 @@ function bindAnvil(client: ChainClient, time: MachineTime) {
       const found = time.findSetBack();
       if (found > before) await raise(time.travelled + found);
       time.moveBack(found);
-      if (found < before) await pin();
+      if (found >= before) return;
+      // A block that came before this was found has a time of its own: none may be earlier.
+      time.moveBack(found + Math.max(0, (await latestTimestamp(client)) - time.read()));
+      await pin();
     });
   };
   return { turns, raise, pin, follow };

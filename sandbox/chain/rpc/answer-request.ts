@@ -56,6 +56,8 @@ export interface RpcCaller {
 export interface FrontedChain {
   /** The filters that the chain has. */
   filters: Filters;
+  /** Has the clock of the chain follow the machine's, if that was set. */
+  follow: () => Promise<void>;
   /** Snapshots of the whole sandbox. @throws SandboxError */
   snapshots: { take: () => Promise<Hex>; revert: (id: bigint) => Promise<boolean>; list: () => object };
   /** Reads how many seconds apart blocks are made; null when they are not made by interval. */
@@ -143,7 +145,10 @@ export class RequestAnswerer {
     const runShared = async <T>(work: (turn: GateTurn) => Promise<T>) =>
       await this.#gate.runShared(nameCall(method), work);
     const change = async (work: (turn: GateTurn) => Promise<RpcResponse>) =>
-      await runShared(async (turn) => (undone.aborted ? writeError(id, undoneCall) : await work(turn)));
+      await runShared(async (turn) => {
+        await this.#chain.follow();
+        return undone.aborted ? writeError(id, undoneCall) : await work(turn);
+      });
     switch (plan.kind) {
       case "error":
       case "refuse":

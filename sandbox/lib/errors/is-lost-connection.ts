@@ -10,14 +10,15 @@ export function isLostConnection(error: unknown): error is TypeError {
  * as a cause, or some kind of TypeError.
  */
 export function isNetworkError(error: unknown): error is Error {
-  return causesOf(error).some(
-    (cause) => /^(?:E[A-Z]+|UND_ERR_\w+)$/.test(codeOf(cause) ?? "") || isTypeError(cause),
-  );
+  return causesOf(error).some((cause) => {
+    const tried: unknown = Reflect.get(cause, "errors");
+    return [cause, ...(Array.isArray(tried) ? tried : [])].some(
+      (one) => /^(?:E[A-Z0-9_]+|UND_ERR_\w+)$/.test(codeOf(one) ?? "") || isTypeError(one),
+    );
+  });
 }
 
-function isTypeError(error: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(error);
-  return (
-    isLostConnection(error) || (typeof prototype === "object" && prototype !== null && isTypeError(prototype))
-  );
+function isTypeError(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  return isLostConnection(error) || isTypeError(Object.getPrototypeOf(error));
 }

@@ -125,7 +125,7 @@ test.each([
     "a cause with a code of undici",
     new Error("failed", { cause: Object.assign(new Error(), { code: "UND_ERR_SOCKET" }) }),
   ],
-  ["several refused addresses", Object.assign(new AggregateError([], "refused"), { code: "ECONNREFUSED" })],
+  ["several refused addresses", new AggregateError([Object.assign(new Error(), { code: "EAI_AGAIN" })])],
   ["another kind of TypeError", new FetchTypeError("failed")],
 ])("a connection that another fetch has lost with %s is tried again", async (_, lost) => {
   let sent = 0;

@@ -24,7 +24,7 @@ export const requestsView = defineView<RequestViews>({
     requestControl("GET", `/requests?${new URLSearchParams([["limit", pageSize], ...query])}`),
   draw: ({ data, in_progress, next_cursor }, context) => html`
     <h1 tabindex="-1">Requests</h1>
-    <p class="quiet">Requests of the API with their responses. The last 1,000 are kept until a restore or a restart.</p>
+    <p class="quiet">Requests of the API with their responses.</p>
     ${listFilter("requests", "Requests", context.pageAddress.query, fieldsOf(context))}
     ${in_progress.map((open) => openRequest(open, context.measure))}
     ${recordList("requests", context.pageAddress.query, {
