@@ -222,21 +222,19 @@ async function start(
     const journal = journaled ? await openJournal(bare, anvil, kept) : null;
     const gate = new MiningGate(toNode(bare.request));
     miner.makeWithin(async (make) => await gate.runShared(make));
-    const recorded = journal === null ? {} : { recorded: recordIn(journal, transport) };
-    const guarded = guardReorgs(transport, { mode, beginning, gate, ...recorded });
+    const guarded = guardReorgs(transport, { mode, beginning, gate, ...recordIn(journal, transport) });
     const impersonation = new Impersonation();
     for (const change of kept?.changes ?? []) if (change.kind === "call") impersonation.note(change);
-    let follow: () => Promise<void> = async () => {};
-    const inTime = beforeSending(async () => await follow(), guarded);
-    const client = createChainClient(anvil.url, impersonation.watch(inTime));
-    const request: EIP1193RequestFn = client.request;
+    const bound: { clock?: SandboxClock } = {};
+    const client = createChainClient(anvil.url, impersonation.watch(beforeSending(bound, guarded)));
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
-    follow = clock.follow;
+    Object.assign(bound, { clock });
     // A node that does not answer is asked again.
     following = setInterval(() => void clock.follow().catch(() => undefined), followMs).unref();
     const record = await prepare(client, clock);
     epochBlock = record.deployment.epochBlock.number;
     if (kept !== undefined) await resumeMining(client, kept.changes);
+    const request: EIP1193RequestFn = client.request;
     const node = { anvil, client, request, clock, gate, impersonation, journal, stateFile, ...record };
     return {
       ...node,
@@ -255,25 +253,23 @@ async function start(
   }
 }
 
-/** Returns a transport that waits for a step before it sends a transaction. */
-function beforeSending(step: () => Promise<void>, transport: Transport): Transport {
+/** Returns a transport whose clock, once there is one, follows the machine's before a transaction is sent. */
+function beforeSending(bound: { clock?: SandboxClock }, transport: Transport): Transport {
   return (parameters) => {
     const inner = transport(parameters);
     const request: EIP1193RequestFn = async (question) => {
-      if (question.method.startsWith("eth_send")) await step();
+      if (question.method.startsWith("eth_send")) await bound.clock?.follow();
       return await inner.request(question);
     };
     return { ...inner, request };
   };
 }
 
-/** Records what is called of a chain with a journal. */
-function recordIn(journal: ChainJournal, transport: IntervalMiner["transport"]) {
-  return {
-    transport: recordCalls(transport, journal),
-    call: journal.call.bind(journal),
-    isBetween: isPlaced,
-  };
+/** Records what is called of a chain that has a journal. */
+function recordIn(journal: ChainJournal | null, transport: IntervalMiner["transport"]) {
+  if (journal === null) return {};
+  const call = journal.call.bind(journal);
+  return { recorded: { transport: recordCalls(transport, journal), call, isBetween: isPlaced } };
 }
 
 /** How often a chain follows the machine's clock, in milliseconds. */
