@@ -77,6 +77,33 @@ test("a live clock travels by one second also when a second passes meanwhile", a
   expect(await clock.travel(1)).toBeGreaterThan(began);
 });
 
+test.each(["a wallet", "the chain RPC"])(
+  "a transaction of %s right after the machine's clock was set forth again has the time of the API",
+  async (door) => {
+    await using live = await createSandbox({ seed: "set back", mode: "live" });
+    const { clock, chain, wallets, description } = live;
+    await clock.now();
+    const { now } = machineClock;
+    const back = vi.spyOn(machineClock, "now").mockImplementation(() => now() - 86_400_000);
+    onTestFinished(() => void back.mockRestore());
+    // From here on, the time of the chain is a day ahead of the machine's clock.
+    await clock.now();
+    back.mockRestore();
+    const { address } = wallets.buyer;
+    if (door === "a wallet") await wallets.buyer.send({ to: address });
+    else {
+      const params = [{ from: address, to: address }];
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_sendTransaction", params });
+      const headers = { "content-type": "application/json" };
+      await fetch(description.urls.rpc, { method: "POST", headers, body });
+    }
+    await vi.waitFor(async () => expect(await chain.client.getTransactionCount({ address })).toBe(1));
+    const { timestamp } = await chain.client.getBlock({ blockTag: "latest" });
+    expect(Math.abs(Number(timestamp) - (await clock.now()))).toBeLessThan(3_600);
+    expect(Math.abs(now() / 1_000 - (await clock.now()))).toBeLessThan(3_600);
+  },
+);
+
 test("time ends where no answer could show it any more", async () => {
   const { clock } = sandbox;
   const before = await sandbox.fingerprint();
