@@ -107,9 +107,11 @@ class Machine {
     const client = Object.create(chain.client);
     // The type of a request function promises an answer for each method, which a node with another clock is not bound by.
     client.request = request as EIP1193RequestFn;
-    const adapted = { ...chain, client, request: client.request, clock: await createClock(client, "live") };
+    const clock = await createClock(client, "live");
+    // The chain has one clock, which follows the machine's.
+    Object.assign(chain.clock, { follow: clock.follow });
     this.#chains.push(chain);
-    return adapted;
+    return { ...chain, client, request: client.request, clock };
   };
 
   /** Sets the clock ahead of the right time, or behind it, by a number of seconds. */
