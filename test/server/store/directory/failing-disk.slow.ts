@@ -605,7 +605,10 @@ test("a relayed operation is listed when it is on disk, and its budget is reserv
 
 test("a data directory that this user may not write to is refused with a sentence that says so", async () => {
   const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-store-"));
-  onTestFinished(async () => await rm(folder, { recursive: true }));
+  onTestFinished(async () => {
+    await chmod(folder, 0o700);
+    await rm(folder, { recursive: true });
+  });
   await (await openDirectoryStore(folder)).close();
   await chmod(folder, 0o500);
   await chmod(join(folder, "store.journal"), 0o400);
