@@ -205,8 +205,14 @@ export class DirectoryLock {
       this.#lose(
         `${lockFileIn(directory)} was removed while it was in use, and the store was changed since. Stop a sandbox before you change its data directory.`,
       );
-    await requireFiles(directory);
-    await this.write();
+    try {
+      await requireFiles(directory);
+      await this.write();
+    } catch (error) {
+      // It may have been moved only now.
+      if (identityOf(directory) !== this.#record.directory) this.#lose(removed(directory));
+      throw error;
+    }
   }
 
   #lose(message: string): never {
