@@ -86,7 +86,7 @@ async function waitUntilHealthy(flags: StatusFlags): Promise<void> {
 async function healthProblem({ dataDir, control, pool }: StatusFlags): Promise<string | null> {
   if (pool !== undefined) return await poolProblem(pool);
   const url = control ?? (await findRunning(dataDir))?.urls.control;
-  if (url === undefined) return (await describeNone(dataDir, "")).trim();
+  if (url === undefined) return await describeNone(dataDir);
   const answer = await askControl(url, "GET", "/health").catch(() => null);
   if (answer === null) return `Nothing responds at ${url}.`;
   return answer.ok ? null : await detailOf(answer);

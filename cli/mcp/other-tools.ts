@@ -10,7 +10,11 @@ const traceInput = z.strictObject({
 });
 
 const searchInput = z.strictObject({
-  words: z.string().min(1).meta({ description: "Words that the section must have, such as an error code." }),
+  words: z
+    .string()
+    .trim()
+    .min(1)
+    .meta({ description: "Words that the section must have, such as an error code." }),
 });
 
 /** The number of sections that a search returns. */

@@ -3,6 +3,7 @@ import { CodedError } from "../../protocol/coded-error.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { askControl, type ControlMethod } from "../../sandbox/service/ask-control.ts";
+import { defaultDataDirectory } from "../shared-options.ts";
 import { describeNone, findRunning } from "./find-running.ts";
 
 const refusal = z.object({
@@ -70,10 +71,11 @@ export async function requireRunning(dataDirectory: string): Promise<SandboxDesc
   if (running !== null) return running;
   // Throws where the current folder was removed: in it, no path leads to a sandbox.
   process.cwd();
+  const named = dataDirectory === defaultDataDirectory ? [] : ["--data-dir", dataDirectory];
   throw new Error(
     await describeNone(
       dataDirectory,
-      `Start one with ${howToRun("start")}, or name the data directory of a running sandbox with --data-dir.`,
+      `Start one with ${howToRun("start", ...named)}, or name the data directory of a running sandbox with --data-dir.`,
     ),
   );
 }

@@ -43,13 +43,13 @@ export async function findRunning(directory: string): Promise<SandboxDescription
 /**
  * Says that no sandbox can be asked in a data directory, and what to do.
  *
- * @param advice - what to do if no process has taken it.
+ * @param advice - what to do if no process has taken it; by default nothing is said.
  * @example throw new Error(await describeNone(".sandbox", "Start one with routing-sandbox start."))
  */
-export async function describeNone(directory: string, advice: string): Promise<string> {
+export async function describeNone(directory: string, ...advice: readonly string[]): Promise<string> {
   const owner = await readOwner(directory);
   return owner === null || !isRunning(owner)
-    ? `No sandbox runs in ${directory}. ${advice}`
+    ? [`No sandbox runs in ${directory}.`, ...advice].join(" ")
     : `Process ${owner.pid} has taken ${directory}, but its sandbox.json does not lead to a sandbox. Wait until it has started; if it has, stop it with routing-sandbox stop, and start it again.`;
 }
 

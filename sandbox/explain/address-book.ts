@@ -47,10 +47,7 @@ export function readCallTo(address: Address | null, data: Hex, deployment: Deplo
 }
 
 /** Returns the function whose selector calldata begins with, also if its arguments cannot be decoded; null if no contract has it. */
-export function functionCalled(data: Hex): string | null {
-  for (const abi of [purchaseRegistrarAbi, testUsdcAbi, fundingSourceAbi]) {
-    const called = functionOf(abi, data);
-    if (called !== undefined) return called.name;
-  }
-  return null;
+export function functionCalled(data: Hex, deployment: Deployment): string | null {
+  const called = contractsOf(deployment).map(({ abi }) => functionOf(abi, data)?.name);
+  return called.find((name) => name !== undefined) ?? null;
 }

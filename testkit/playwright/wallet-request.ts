@@ -76,8 +76,10 @@ const sendParams = z.tuple([
     chainId: chainId.optional(),
     gas: quantity("gas").optional(),
     // The wallet chooses these; a wrong one is refused, as MetaMask does.
-    ...{ gasPrice: quantity("wei").optional(), maxFeePerGas: quantity("wei").optional() },
-    ...{ maxPriorityFeePerGas: quantity("wei").optional(), nonce: quantity("transactions").optional() },
+    gasPrice: quantity("wei").optional(),
+    maxFeePerGas: quantity("wei").optional(),
+    maxPriorityFeePerGas: quantity("wei").optional(),
+    nonce: quantity("transactions").optional(),
     type: z
       .enum(["0x0", "0x1", "0x2"], "must be 0x0, 0x1 or 0x2: a wallet delegates to no contract for a page")
       .optional(),

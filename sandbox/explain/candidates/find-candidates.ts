@@ -49,7 +49,7 @@ export async function findCandidates(
     if (found.some((candidate) => candidate !== null)) return found.filter((candidate) => candidate !== null);
   }
   const input = observed.envelope?.input ?? "0x";
-  const step = stepsOfCalls.get(functionCalled(input) ?? "");
+  const step = stepsOfCalls.get(functionCalled(input, services.deployment) ?? "");
   const merchant =
     step === "enrollment" ? known.merchants.find(({ key }) => isIn(input, hashId(key))) : undefined;
   const likeliest = merchant ?? likeliestOf(observed, calls, known);

@@ -29,7 +29,7 @@ export function compareCalls(
   const wanted = decodeCall(abi, expected.data);
   const left = flatten(wanted?.args ?? {});
   const right = flatten(found?.args ?? {});
-  const name = functionCalled(actual.data);
+  const name = functionCalled(actual.data, deployment);
   const isUnreadable = found === null && name !== null;
   return {
     to: actual.to === null ? null : getAddress(actual.to),
