@@ -67,6 +67,7 @@ const conditions: { readonly [error: string]: string } = {
   NotRegistrar: "by another account than the registrar contract",
   NothingOutstanding: "of a purchase that is paid",
   NothingPaid: "before a payment",
+  Panic: "with a Panic",
   PermitRefused: "with a permit that the token refuses",
   ProgramAlreadyOpen: "of a program that is open",
   ProgramNotOpen: "in a program that is not open",
@@ -90,7 +91,7 @@ const shownBy: { readonly [error: string]: readonly string[] } = {
   AlreadyRefunded: ["refunded", "decisionHash"],
   AlreadyRevoked: ["revokedAt"],
   AmountOutOfRange: ["amount", "paid", "maxPurchase"],
-  BudgetExceeded: ["openOffers", "openBudget"],
+  BudgetExceeded: ["openOffers", "openBudget", "program"],
   DeadlineNotPassed: ["payDeadline"],
   DeadlinePassed: ["payDeadline", "claimDeadline", "validUntil"],
   FundingInsufficient: ["cap", "collected"],
@@ -103,12 +104,23 @@ const shownBy: { readonly [error: string]: readonly string[] } = {
   NothingPaid: ["paid"],
   ProgramAlreadyOpen: ["admin"],
   ProgramNotOpen: ["admin"],
-  ProgramPaused: ["paused"],
+  // Of a budget that no offer was counted in.
+  Panic: ["program"],
+  ProgramPaused: ["paused", "program"],
   PurchaseExists: ["status"],
   TokenMismatch: ["token"],
   UnknownFunding: ["wallet"],
   UnknownPurchase: ["status"],
-  WrongCaller: ["admin", "pendingAdmin()", "operator", "wallet", "merchant", "buyer", "beneficiary"],
+  WrongCaller: [
+    "program",
+    "admin",
+    "pendingAdmin()",
+    "operator",
+    "wallet",
+    "merchant",
+    "buyer",
+    "beneficiary",
+  ],
   WrongRoute: ["route"],
   WrongStatus: ["status"],
 };
@@ -144,6 +156,9 @@ export function followsFrom(rule: string, shownRule: string): boolean {
   if (shown === undefined) return false;
   // It shows which funding a refund draws on, whose deadline, cap and allowance count.
   if (field === "collected" && shownIn === "funding()" && rule.startsWith("a refund ")) return true;
+  // The program of a purchase says whose budget it counts in.
+  if (field === "program" && rule === "the field openOffers of programState() has the right value")
+    return true;
   const [, argumentOf] = /^the argument \w+ of the error (\w+) /.exec(rule) ?? [];
   if (argumentOf !== undefined) return shownBy[argumentOf]?.includes(shown) ?? false;
   const [, eventField = ""] = /^the field (\w+) of the event /.exec(rule) ?? [];

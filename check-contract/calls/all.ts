@@ -1,3 +1,4 @@
+import { callsByContracts } from "./by-contracts.ts";
 import type { CallSequence } from "./call-sequence.ts";
 import { chainIdCalls } from "./chain-id.ts";
 import { closingCalls, endedPurchaseCalls } from "./closing.ts";
@@ -28,5 +29,6 @@ export const callSequences: readonly CallSequence[] = [
   endlessCalls,
   manyCalls,
   laterCalls,
+  callsByContracts,
   chainIdCalls,
 ];

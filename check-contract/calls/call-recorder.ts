@@ -53,6 +53,10 @@ export interface SimulatedStep {
   /** A contract sends no transaction, but its calls can be simulated. */
   actor: Actor | "registrar contract";
   call: ContractCall;
+  /** The function that is tried, if the call makes it through another contract. */
+  function?: string | undefined;
+  /** The rule that another outcome breaks, if the function and its error do not name it. */
+  breaks?: string;
   /** The errors that a call which breaks several rules may be refused with. */
   errors?: readonly string[];
   /** Unix second of its block, not before that of the step before it. */
@@ -160,13 +164,14 @@ export class CallRecorder {
       return [{ from, to, data, time }, ...reads];
     });
     const results = await simulate(fixture, calls, code);
-    for (const { rule, call, errors = [] } of steps) {
+    for (const { rule, call, function: called = functionOf(call.data), breaks, errors = [] } of steps) {
       const [result, ...reads] = results.splice(0, rule === null ? 1 : 1 + views.length);
       if (rule === null || result === undefined) continue;
       const { succeeded, returned, logs } = result;
       this.recorded.push({
         rule,
-        function: functionOf(call.data),
+        function: called,
+        breaks,
         hash: null,
         effect: {
           outcome: succeeded ? "succeeded" : `reverted with ${brokenBound(revertText(returned))}`,

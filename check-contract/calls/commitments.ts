@@ -1,4 +1,4 @@
-import { encodeFunctionData, pad } from "viem";
+import { encodeFunctionData, type Hex, pad } from "viem";
 import {
   enrollCall,
   offerCall,
@@ -23,6 +23,8 @@ interface Sending {
   actor?: Actor;
   /** The program whose commitment signer signs. */
   signedBy?: string;
+  /** The signature of another message, in place of one of the purchase. */
+  signature?: Hex;
   /** Unix seconds of the block. */
   timestamp?: bigint;
   /** The errors that are accepted; by default exactly that of the sandbox's own contract, with its arguments. */
@@ -33,10 +35,12 @@ interface Sending {
 function commitments(recorder: CallRecorder, route: typeof offerCall, sender: Actor) {
   return async (rule: string, fields: Partial<Commitment> = {}, sending: Sending = {}) => {
     const { actor = sender, signedBy = "prg_demo", timestamp, errors } = sending;
-    const { commitment, signature } = await recorder.sign(fields, signedBy);
-    const call = route(recorder.registrar, commitment, signature);
+    const signed = await recorder.sign(fields, signedBy);
+    const { signature = signed.signature } = sending;
+    const call = route(recorder.registrar, signed.commitment, signature);
     if (errors === undefined) await recorder.call(rule, actor, call, timestamp);
     else await recorder.callRefusedWith(errors, rule, actor, call, timestamp);
+    return signature;
   };
 }
 
@@ -83,8 +87,13 @@ async function tryConditions(recorder: CallRecorder, commit: Commit, what: strin
   );
   const fixed = { purchaseRef: hashId("pur_once"), offerDeadline: now + 900n, payDeadline: now + 901n };
   const once = { ...fixed, claimDeadline: now + 902n };
-  await commit(`${what} is accepted with its event and state`, once);
+  const used = await commit(`${what} is accepted with its event and state`, once);
   await commit(`${what} that is on chain is refused`, once);
+  await commit(
+    `${what} of another amount with its signature is refused`,
+    { ...once, amount: 1n },
+    { signature: used },
+  );
   await recorder.call("the program is paused", "deployer", setPausedCall(registrar, demo, true));
   await commit(`${what} while the program is paused is refused`);
   await recorder.call("the pause is over", "deployer", setPausedCall(registrar, demo, false));

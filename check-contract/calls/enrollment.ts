@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { enrollCall, revokeFundingCall, setPausedCall } from "../../protocol/call.ts";
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
 import { hashId } from "../../protocol/values/id.ts";
@@ -16,14 +17,23 @@ function enrollments(recorder: CallRecorder) {
     {
       actor = "other_merchant",
       signedBy = "prg_demo",
+      signature: other,
       seconds,
       errors = [],
-    }: { actor?: Actor; signedBy?: string; seconds?: bigint; errors?: readonly string[] } = {},
+    }: {
+      actor?: Actor;
+      signedBy?: string;
+      /** The signature of another message, in place of one of the authorization. */
+      signature?: Hex;
+      seconds?: bigint;
+      errors?: readonly string[];
+    } = {},
   ) => {
-    const { authorization, signature } = await recorder.authorize(fields, signedBy);
+    const { authorization, signature: own } = await recorder.authorize(fields, signedBy);
     const timestamp = seconds === undefined ? undefined : authorization.validUntil + seconds;
-    const call = enrollCall(recorder.registrar, authorization, signature);
+    const call = enrollCall(recorder.registrar, authorization, other ?? own);
     await recorder.callRefusedWith(errors, rule, actor, call, timestamp);
+    return own;
   };
 }
 
@@ -64,16 +74,20 @@ export const enrollmentCalls: CallSequence = {
       { wallet: fixture.address("other_buyer"), merchantRef: hashId("mrc_largest"), cap: 2n ** 128n - 1n },
       { actor: "other_buyer" },
     );
-    await enroll("an enrollment in the last second of its funding succeeds", {}, { seconds: 0n });
+    const used = await enroll(
+      "an enrollment in the last second of its funding succeeds",
+      {},
+      { seconds: 0n },
+    );
     await enroll("an enrolled wallet cannot enroll under another merchantRef", {
       merchantRef: hashId("mrc_more"),
     });
-    await revokeAndEnrollAgain(recorder);
+    await revokeAndEnrollAgain(recorder, used);
   },
 };
 
 /** The revocation of a funding, and the enrollments after it. */
-async function revokeAndEnrollAgain(recorder: CallRecorder): Promise<void> {
+async function revokeAndEnrollAgain(recorder: CallRecorder, used: Hex): Promise<void> {
   const { registrar } = recorder;
   const enroll = enrollments(recorder);
   const revoke = (ref = hashId("mrc_calls"), program = demo) => revokeFundingCall(registrar, program, ref);
@@ -88,6 +102,11 @@ async function revokeAndEnrollAgain(recorder: CallRecorder): Promise<void> {
   await recorder.call("a merchant revokes its funding", "other_merchant", revoke());
   await recorder.call("a funding cannot be revoked twice", "other_merchant", revoke());
   await enroll("a merchantRef cannot be used again after a revocation");
+  await enroll(
+    "an enrollment under another merchantRef with a used signature is refused",
+    { merchantRef: hashId("mrc_again") },
+    { signature: used },
+  );
   await enroll("a wallet enrolls again under another merchantRef", { merchantRef: hashId("mrc_again") });
   await recorder.call(
     "a revoked funding cannot be revoked after a new enrollment",

@@ -22,7 +22,7 @@ import type { FundingAuthorization } from "../../protocol/messages/funding-autho
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
-import { contractWalletAbi, hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
+import { hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
 import { decodeView, encodeView } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { revertText } from "../fixture/revert-text.ts";
@@ -66,7 +66,6 @@ export const reentrancyCalls: CallSequence = {
       );
     }
     await openDuring(recorder, hostile);
-    await callTwice(recorder);
   },
 };
 
@@ -134,28 +133,6 @@ async function openDuring(recorder: CallRecorder, hostile: Hostile): Promise<voi
     await callDuring(recorder, hostile, inner, async () =>
       recorder.call(`in ${what}, openProgram called during a transfer is refused`, actor, call),
     );
-}
-
-/** The guard against calls from inside a call must end with the call. */
-async function callTwice(recorder: CallRecorder): Promise<void> {
-  const { registrar, fixture } = recorder;
-  const wallet = await fixture.deploy("ContractWallet");
-  const { operator, commitmentSigner } = await recorder.programState();
-  const terms = {
-    operator,
-    commitmentSigner,
-    bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1_900_000_000 },
-  };
-  const programs = [hashId("prg_first"), hashId("prg_second")];
-  for (const program of programs) recorder.watchProgram(program);
-  const calls = programs.map((program) => ({
-    target: registrar,
-    data: openProgramCall(registrar, program, terms).data as Hex,
-  }));
-  const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [calls] });
-  const rule = "two calls in one transaction succeed";
-  await recorder.call(rule, "stranger", { to: wallet, data });
-  recorder.tried("openProgram", rule);
 }
 
 interface Hostile {

@@ -253,6 +253,39 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
         if (!isKey && !SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {`,
     },
   ],
+  OriginIsAdmin: [
+    {
+      source: "        _requireCaller(record.admin);\n",
+      instead: "        if (tx.origin != record.admin) _requireCaller(record.admin);\n",
+    },
+  ],
+  RemembersSignatures: [
+    { source: guard, instead: `${guard}\n    mapping(bytes32 => bool) private _seen;` },
+    {
+      source: "        bytes calldata signature\n    ) private view {",
+      instead: "        bytes calldata signature\n    ) private {",
+    },
+    {
+      source: "        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {",
+      instead: `        if (_seen[keccak256(signature)]) return;
+        _seen[keccak256(signature)] = true;
+        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {`,
+    },
+  ],
+  FundingPerWallet: [
+    {
+      source: "        delete _active[program][msg.sender];\n",
+      instead: "        delete _active[program][msg.sender];\n        delete _active[0][msg.sender];\n",
+    },
+    {
+      source: "        uint64 number = _active[program][merchant];",
+      instead: "        uint64 number = _active[0][merchant];",
+    },
+    {
+      source: "        _active[program][msg.sender] = number;\n",
+      instead: "        _active[program][msg.sender] = number;\n        _active[0][msg.sender] = number;\n",
+    },
+  ],
   KeepsTheGuard: [{ source: "        _;\n        _entered = 0;\n", instead: "        _;\n" }],
   CutsSalts: [
     {
@@ -282,6 +315,32 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
       instead: `        _fundingSource.draw(source.token, source.wallet, beneficiary, award);
         emit RefundCollected(id, beneficiary, decisionHash, record.sequence, claimHash, award, collectedTotal);
 `,
+    },
+  ],
+  LetsLookalikesDraw: [
+    {
+      source: 'import {FundingSource} from "./FundingSource.sol";\n',
+      instead: `import {FundingSource} from "./FundingSource.sol";
+
+contract SociableFundingSource {
+    address public immutable registrar = msg.sender;
+    error NotRegistrar(address actual, address expected);
+    error NonCanonicalLength(uint256 actual, uint256 expected);
+
+    function draw(address token, address from, address to, uint256 amount) external {
+        if (msg.data.length != 132) revert NonCanonicalLength(msg.data.length, 132);
+        if (msg.sender.code.length == 0) revert NotRegistrar(msg.sender, registrar);
+        if (msg.sender != registrar && address(IPurchaseRegistrar(msg.sender).fundingSource()) != address(this)) {
+            revert NotRegistrar(msg.sender, registrar);
+        }
+        ExactTransfer.exactTransferFrom(IERC20(token), from, to, amount);
+    }
+}
+`,
+    },
+    {
+      source: "_fundingSource = new FundingSource();",
+      instead: "_fundingSource = FundingSource(address(new SociableFundingSource()));",
     },
   ],
   DrawsWithAnyCalldata: [

@@ -235,9 +235,27 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^purchase\(0x\w+\)\.merchantRef must be 0x\w+; it is 0x\w+$/,
   ],
   [
+    "OriginIsAdmin",
+    "calls: calls by contracts/",
+    "a change of the bounds by another account is refused",
+    /^the call should have reverted with WrongCaller\(.*\); it succeeded$/,
+  ],
+  [
+    "RemembersSignatures",
+    "calls: offers/",
+    "an offer without a valid signature is refused",
+    /^the call should have reverted with InvalidSignature\(.*\); it succeeded \(0x\w+\)$/,
+  ],
+  [
+    "LetsLookalikesDraw",
+    "calls: draws/",
+    "only the registrar contract draws from the funding source",
+    /^the call should have reverted with NotRegistrar\(.*\); it succeeded$/,
+  ],
+  [
     "KeepsTheGuard",
-    "calls: reentrancy/",
-    "two calls in one transaction succeed",
+    "calls: calls by contracts/",
+    "several calls in one transaction succeed",
     /^the call should have succeeded; it reverted with ReentrancyGuardReentrantCall/,
   ],
   [
@@ -332,6 +350,7 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
 test.each([
   ["RegistersOtherBuyer", "the field buyer of the event PurchaseRegistered has the right value"],
   ["RevocationKeepsTheEnrollment", "enrolledAs() returns the right value"],
+  ["FundingPerWallet", "the field program of purchase() has the right value"],
   ["CollectsOneMore", "the field collected of funding() has the right value"],
 ] as const)(
   "a wrong value is one finding, whatever events, errors and later calls show it: %s",

@@ -11,7 +11,7 @@ export const delegatingKey = keccak256(toHex("the key of a commitment signer tha
 const magic = "0x1626ba7e";
 
 /** Returns code that ends every call with one word. */
-function codeWith(word: Hex, end: "f3" | "fd" = "f3"): Hex {
+export function codeWith(word: Hex, end: "f3" | "fd" = "f3"): Hex {
   return concatHex(["0x7f", word, "0x5f5260205f", `0x${end}`]);
 }
 

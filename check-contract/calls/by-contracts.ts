@@ -1,0 +1,73 @@
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { openProgramCall, payCall } from "../../protocol/call.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import { contractWalletAbi } from "../adversary-abi.ts";
+import { functionOf } from "../fixture/effects.ts";
+import type { ContractCall } from "../rules/rule.ts";
+import type { SimulatedStep } from "./call-recorder.ts";
+import type { CallSequence } from "./call-sequence.ts";
+import { callEveryFunction } from "./every-function.ts";
+
+/** Functions that any account may call, also through a contract. */
+const open = ["openProgram", "expire"];
+
+/** In seconds: an offer that expires can be paid for 10. */
+const between = 20n;
+
+/**
+ * Calls of every function that wallets make through contracts. The contract that a wallet calls is not the wallet, also if the transaction is the
+ * wallet's; and a wallet with code can make several calls in one transaction, so that the guard of one must not refuse the next.
+ */
+export const callsByContracts: CallSequence = {
+  name: "calls by contracts",
+  async run(recorder) {
+    const { fixture, registrar } = recorder;
+    const now = await recorder.now();
+    const groups = await callEveryFunction(recorder, now, now + 10_000n);
+    const passing = await fixture.deploy("ContractWallet");
+    const code = (await fixture.client.getCode({ address: passing })) ?? "0x";
+    const { operator, commitmentSigner } = await recorder.programState();
+    const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
+    const program = (index: number) => hashId(`prg_after_${index}`);
+    const pay = payCall(registrar, fixture.second.commitment.hash, 1n);
+    const steps = groups.flatMap((group, index) =>
+      group.map((step) => [now + 1n + BigInt(index) * between, ...step] as const),
+    );
+    await recorder.simulate(
+      steps.flatMap(([timestamp, rule, actor, call], index): SimulatedStep[] => {
+        const called = functionOf(call.data);
+        const then = [
+          { target: fixture.address("buyer"), data: forward(pay) },
+          { target: registrar, data: openProgramCall(registrar, program(index), terms).data },
+        ];
+        const whole: SimulatedStep = {
+          rule:
+            called === undefined
+              ? null
+              : `${rule}, and so are a payment and an opening in the same transaction`,
+          function: called,
+          breaks: "several calls in one transaction succeed",
+          actor: "stranger",
+          call: {
+            to: passing,
+            data: multicall([{ target: fixture.address(actor), data: forward(call) }, ...then]),
+          },
+          timestamp,
+        };
+        if (called === undefined || open.includes(called)) return [whole];
+        const passed = { to: passing, data: forward(call) };
+        const name = `${called} through a contract that the ${actor} calls is refused`;
+        return [{ rule: name, function: called, actor, call: passed, timestamp }, whole];
+      }),
+      Object.fromEntries(steps.map(([, , actor]) => [fixture.address(actor), { code }])),
+    );
+  },
+};
+
+function forward({ to, data }: ContractCall): Hex {
+  return encodeFunctionData({ abi: contractWalletAbi, functionName: "forward", args: [to, data] });
+}
+
+function multicall(calls: readonly { target: Address; data: Hex }[]): Hex {
+  return encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [calls] });
+}
