@@ -1,5 +1,5 @@
 import { messageOf } from "../protocol/coded-error.ts";
-import { askedByCode, formerSigner } from "./rules/matrix/signers.ts";
+import { askedByCode, formerSigner } from "./rules/signers.ts";
 
 /** A rule that the contract breaks, as one check shows it. Checks that show the same rule are one finding. */
 export interface Breach {

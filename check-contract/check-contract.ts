@@ -12,12 +12,10 @@ import { throwIfSilent } from "./fixture/node-fault.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { type ReferenceEffects, readReference } from "./reference.ts";
-import { rules } from "./rules/all.ts";
-import { compareInStates, findUnreached, findWrongStates } from "./rules/matrix/compare-states.ts";
-import { type StateCheck, stateChecks } from "./rules/matrix/plan.ts";
-import { type MatrixRecording, recordStates } from "./rules/matrix/record-states.ts";
-import { table } from "./rules/matrix/table/all.ts";
-import { findBreach } from "./rules/rule.ts";
+import { compareInStates, findUnreached, findWrongStates } from "./rules/compare-states.ts";
+import { type StateCheck, stateChecks } from "./rules/plan.ts";
+import { type MatrixRecording, recordStates } from "./rules/record-states.ts";
+import { table } from "./rules/table/all.ts";
 
 const allAttacks = [...everyAttack, ...attacksWithPermit];
 
@@ -59,7 +57,7 @@ export interface CheckOptions {
   reference?: ReferenceEffects;
   /** The attacks that are run; all of them by default. */
   attacks?: readonly Attack[];
-  /** Runs only the checks whose `suite/name` contains this text, such as `rules/a second claim`. The deployment always runs. */
+  /** Runs only the checks whose `suite/name` contains this text, such as `rules/claim by the buyer`. The deployment always runs. */
   only?: string;
   /** Whether to stop at the first check that fails. */
   bail?: boolean;
@@ -70,8 +68,8 @@ export interface CheckOptions {
 export type CheckProgress = (result: CheckResult, done: number, total: number) => void;
 
 /**
- * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the contract-level rules, the calls in every state, the call
- * sequences and every attack against it.
+ * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the calls in every state, the call sequences and every attack
+ * against it.
  *
  * @throws CodedError argument_invalid when `only` matches no check; anvil_failed when Anvil ends or gives no response.
  * @example (await checkContract(await readArtifact(file), { reference: await readReference() })).passed
@@ -184,7 +182,7 @@ class CheckRun {
 
   /** Returns the results in the order of the suites: some of these run at the same time. */
   inOrder(): CheckResult[] {
-    const suites = ["deployment", "lifecycle", "rules", "states", "calls", "attacks"];
+    const suites = ["deployment", "lifecycle", "rules", "calls", "attacks"];
     const rank = ({ suite }: CheckResult) => suites.findIndex((name) => suite.startsWith(name));
     return this.results.toSorted((left, right) => rank(left) - rank(right));
   }
@@ -274,7 +272,6 @@ function listChecks(
             }),
         ),
     },
-    ...rules.map((rule) => one("rules", rule.name, async (fixture) => await findBreach(rule, fixture))),
     ...(reference.states === undefined ? [] : [listStates(reference.states, only)]),
     ...[...reference.calls].map(([sequence, expected]) => ({
       comparesCalls: true,
@@ -304,20 +301,20 @@ async function withLastCall(
 const everyState = "every state is reached";
 
 function listStates(expected: MatrixRecording, only: string | undefined): CheckGroup {
-  const chosen = stateChecks.filter(({ name }) => isChosen(only, [`states/${name}`]));
-  const reached = isChosen(only, [`states/${everyState}`]) ? [everyState] : [];
+  const chosen = stateChecks.filter(({ name }) => isChosen(only, [`rules/${name}`]));
+  const reached = isChosen(only, [`rules/${everyState}`]) ? [everyState] : [];
   return {
     comparesCalls: true,
-    names: [...reached, ...chosen.map(({ name }) => name)].map((name) => `states/${name}`),
+    names: [...reached, ...chosen.map(({ name }) => name)].map((name) => `rules/${name}`),
     check: async (fixture, run) => {
       const calls = reached.length > 0 ? table : chosen.map(({ call }) => call);
       const actual = await recordStates(fixture, calls).catch((error: unknown) => {
         throwIfSilent(error);
         return breachOf(error);
       });
-      if ("failure" in actual) return await run.add("states", everyState, async () => actual);
+      if ("failure" in actual) return await run.add("rules", everyState, async () => actual);
       // First, because a call that is refused on the way to a state lets the checks in this state fail too.
-      if (reached.length > 0) await run.add("states", everyState, async () => findUnreached(actual));
+      if (reached.length > 0) await run.add("rules", everyState, async () => findUnreached(actual));
       await compareStates(chosen, { fixture, actual, expected }, run);
     },
   };
@@ -337,7 +334,7 @@ async function compareStates(
     });
     const plainest = Math.min(...found.map(({ place }) => place));
     for (const { name, place, breach } of found)
-      if (breach === null || place === plainest) await run.add("states", name, async () => breach);
+      if (breach === null || place === plainest) await run.add("rules", name, async () => breach);
   }
 }
 
@@ -352,7 +349,7 @@ function isChosen(only: string | undefined, names: readonly string[]): boolean {
 function nothingChosen(only = ""): SandboxError {
   return new SandboxError(
     "argument_invalid",
-    `No check has "${only}" in its name. Use a suite or a name of the report, such as rules/ or "rules/a second claim".`,
+    `No check has "${only}" in its name. Use a suite or a name of the report, such as rules/ or "rules/claim by the buyer".`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { type Breach, callNames, followsFrom, viewRule } from "./breach.ts";
-import { formerSigner } from "./rules/matrix/signers.ts";
+import { formerSigner } from "./rules/signers.ts";
 
 /** A check that failed. */
 interface FailedCheck {

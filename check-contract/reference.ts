@@ -12,13 +12,8 @@ import { type CallSequence, recordSequence } from "./calls/call-sequence.ts";
 import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
-import {
-  type MatrixRecording,
-  recordStates,
-  type StateOutcome,
-  type View,
-} from "./rules/matrix/record-states.ts";
-import { table } from "./rules/matrix/table/all.ts";
+import { type MatrixRecording, recordStates, type StateOutcome, type View } from "./rules/record-states.ts";
+import { table } from "./rules/table/all.ts";
 
 /** The effects of the lifecycle and the call sequences on the sandbox's own registrar contract, to compare with. */
 export interface ReferenceEffects {

@@ -17,7 +17,7 @@ type RawLog = z.infer<typeof rawLog>;
 const approvalTopic = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925";
 
 /** A permit as anyone can submit it to the token. */
-export function submitPermit(fixture: ContractFixture, value: bigint, { deadline, v, r, s }: SignedPermit) {
+function submitPermit(fixture: ContractFixture, value: bigint, { deadline, v, r, s }: SignedPermit) {
   const { registrar, token: to } = fixture.contracts;
   const data = encodeFunctionData({
     abi: testUsdcAbi,

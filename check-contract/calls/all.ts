@@ -11,6 +11,7 @@ import { paymentCalls } from "./payments.ts";
 import { programCalls } from "./programs.ts";
 import { reentrancyCalls } from "./reentrancy.ts";
 import { refundCalls } from "./refunds.ts";
+import { callsWithBalances } from "./with-balances.ts";
 
 /** All sequences of calls that a registrar contract is compared by. */
 export const callSequences: readonly CallSequence[] = [
@@ -30,5 +31,6 @@ export const callSequences: readonly CallSequence[] = [
   manyCalls,
   laterCalls,
   callsByContracts,
+  callsWithBalances,
   chainIdCalls,
 ];

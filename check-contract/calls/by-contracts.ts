@@ -1,18 +1,16 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { openProgramCall, payCall } from "../../protocol/call.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import { functionOf } from "../fixture/effects.ts";
-import type { ContractCall } from "../rules/rule.ts";
-import type { SimulatedStep } from "./call-recorder.ts";
+import type { Actor } from "../fixture/fixture-chain.ts";
+import type { ContractCall, SimulatedStep } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
-import { callEveryFunction } from "./every-function.ts";
+import { between, callEveryFunction } from "./every-function.ts";
 
 /** Functions that any account may call, also through a contract. */
 const open = ["openProgram", "expire"];
-
-/** In seconds: an offer that expires can be paid for 10. */
-const between = 20n;
 
 /**
  * Calls of every function that wallets make through contracts. The contract that a wallet calls is not the wallet, also if the transaction is the
@@ -29,29 +27,27 @@ export const callsByContracts: CallSequence = {
     const { operator, commitmentSigner } = await recorder.programState();
     const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
     const program = (index: number) => hashId(`prg_after_${index}`);
+    const approve = fixture.approve(100n * usdc);
     const pay = payCall(registrar, fixture.second.commitment.hash, 1n);
+    const passOn = (actor: Actor, call: ContractCall) => ({
+      target: fixture.address(actor),
+      data: forward(call),
+    });
     const steps = groups.flatMap((group, index) =>
       group.map((step) => [now + 1n + BigInt(index) * between, ...step] as const),
     );
     await recorder.simulate(
       steps.flatMap(([timestamp, rule, actor, call], index): SimulatedStep[] => {
         const called = functionOf(call.data);
-        const then = [
-          { target: fixture.address("buyer"), data: forward(pay) },
-          { target: registrar, data: openProgramCall(registrar, program(index), terms).data },
-        ];
+        // After a pause, no payment follows.
+        const payment = called === "setPaused" ? [] : [approve, pay].map((one) => passOn("buyer", one));
+        const opening = { target: registrar, data: openProgramCall(registrar, program(index), terms).data };
         const whole: SimulatedStep = {
-          rule:
-            called === undefined
-              ? null
-              : `${rule}, and so are a payment and an opening in the same transaction`,
+          rule: called === undefined ? null : `${rule}, and so are others in the same transaction`,
           function: called,
           breaks: "several calls in one transaction succeed",
           actor: "stranger",
-          call: {
-            to: passing,
-            data: multicall([{ target: fixture.address(actor), data: forward(call) }, ...then]),
-          },
+          call: { to: passing, data: multicall([passOn(actor, call), ...payment, opening]) },
           timestamp,
         };
         if (called === undefined || open.includes(called)) return [whole];

@@ -22,9 +22,16 @@ import {
 } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { throwIfSilent } from "../fixture/node-fault.ts";
-import { brokenBound, revertText, revertTextOf } from "../fixture/revert-text.ts";
+import { brokenBound, noReason, revertText, revertTextOf } from "../fixture/revert-text.ts";
 import { simulate } from "../fixture/simulate.ts";
-import { at, type ContractCall } from "../rules/rule.ts";
+
+/** A transaction to the contract, or to a contract that calls it. */
+export interface ContractCall {
+  to: Address;
+  data: Hex;
+  value?: bigint;
+  gas?: bigint;
+}
 
 /** One call, and everything that it did. */
 export interface RecordedCall {
@@ -134,7 +141,7 @@ export class CallRecorder {
    * @param timestamp - the Unix second of its block; by default the next one.
    */
   async call(rule: string, actor: Actor, call: ContractCall, timestamp?: bigint): Promise<void> {
-    if (timestamp !== undefined) await at(this.fixture, Number(timestamp));
+    if (timestamp !== undefined) await this.fixture.client.setNextBlockTimestamp({ timestamp });
     const receipt = await this.fixture.mine(actor, call);
     this.recorded.push({
       rule,
@@ -151,9 +158,12 @@ export class CallRecorder {
   /**
    * Simulates calls one after the other, and records the effect of each that has a rule. Nothing is mined, so that the calls can be made at any time.
    *
-   * @param code - the code that accounts have in the simulation.
+   * @param overrides - the code and the wei that accounts have in the simulation.
    */
-  async simulate(steps: readonly SimulatedStep[], code: Parameters<typeof simulate>[2] = {}): Promise<void> {
+  async simulate(
+    steps: readonly SimulatedStep[],
+    overrides: Parameters<typeof simulate>[2] = {},
+  ): Promise<void> {
     const { fixture } = this;
     const views = this.#watchedViews().map(([view, args]) => ({ view, ...encodeView(view, args) }));
     const calls = steps.flatMap(({ rule, actor, call: { to, data }, timestamp }) => {
@@ -163,7 +173,7 @@ export class CallRecorder {
         rule === null ? [] : views.map((view) => ({ from, to: this.registrar, data: view.data, time }));
       return [{ from, to, data, time }, ...reads];
     });
-    const results = await simulate(fixture, calls, code);
+    const results = await simulate(fixture, calls, overrides);
     for (const { rule, call, function: called = functionOf(call.data), breaks, errors = [] } of steps) {
       const [result, ...reads] = results.splice(0, rule === null ? 1 : 1 + views.length);
       if (rule === null || result === undefined) continue;
@@ -196,6 +206,13 @@ export class CallRecorder {
   ): Promise<void> {
     await this.call(rule, actor, call, timestamp);
     this.#accept(errors);
+  }
+
+  /** Sends a call for whose refusal the interface names no error. */
+  async callRefused(rule: string, actor: Actor, call: ContractCall): Promise<void> {
+    await this.call(rule, actor, call);
+    if (errorIn(this.recorded.at(-1)?.effect["outcome"]) !== undefined)
+      this.note("outcome", `reverted with ${noReason}`);
   }
 
   /** Accepts any of these errors of the last call, with any arguments. */

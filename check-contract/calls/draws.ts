@@ -1,6 +1,6 @@
 import { concatHex, encodeFunctionData, type Hex, pad } from "viem";
 import { fundingSourceAbi } from "../../protocol/abi.generated.ts";
-import { codeWith } from "../rules/matrix/signers.ts";
+import { codeWith } from "../rules/signers.ts";
 import type { SimulatedStep } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 

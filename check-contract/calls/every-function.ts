@@ -24,6 +24,9 @@ import type { CallRecorder } from "./call-recorder.ts";
 
 const demo = hashId("prg_demo");
 
+/** The seconds between two groups, if no more time is to pass: an offer that expires can be paid for 10. */
+export const between = 20n;
+
 type Steps = readonly (readonly [rule: string, actor: Actor, call: Pick<Call, "to" | "data">])[];
 
 /**

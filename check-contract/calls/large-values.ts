@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex, maxUint64 } from "viem";
+import { type Address, concatHex, encodeFunctionData, type Hex, maxUint64 } from "viem";
 import {
   type Call,
   claimCall,
@@ -15,7 +15,7 @@ import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { hostileTokenAbi } from "../adversary-abi.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
-import { signersWithCode } from "../rules/matrix/signers.ts";
+import { signersWithCode } from "../rules/signers.ts";
 import type { CallRecorder, SignedCommitment, SimulatedStep } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 
@@ -232,7 +232,10 @@ async function enrollOften(recorder: CallRecorder, timestamp: bigint): Promise<v
     call,
     timestamp,
   });
-  const enroll = (merchantRef: Hex) => step(enrollCall(registrar, { ...authorization, merchantRef }, "0x01"));
+  // As long as a key's, and each another one: the length and the single use of signatures are rules of their own.
+  const signature = (ref: Hex) => concatHex([ref, ref, "0x1b"]);
+  const enroll = (merchantRef: Hex) =>
+    step(enrollCall(registrar, { ...authorization, merchantRef }, signature(merchantRef)));
   const enrollments = Array.from({ length: many }, (_, index) => hashId(`mrc_many_${index}`)).flatMap(
     (merchantRef) => [enroll(merchantRef), step(revokeFundingCall(registrar, demo, merchantRef))],
   );
@@ -242,7 +245,7 @@ async function enrollOften(recorder: CallRecorder, timestamp: bigint): Promise<v
       ...enrollments,
       { ...enroll(authorization.merchantRef), rule: "every enrollment of many has a funding of its own" },
       {
-        ...step(registerCall(registrar, commitment, "0x01")),
+        ...step(registerCall(registrar, commitment, signature(commitment.purchaseRef))),
         rule: "a purchase belongs to the last enrollment of many",
       },
     ],

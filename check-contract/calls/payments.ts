@@ -44,12 +44,17 @@ function purchasesOf({ registrar, fixture }: CallRecorder) {
 
 async function payOnce(recorder: CallRecorder): Promise<void> {
   const { pay } = purchasesOf(recorder);
+  const ether = { to: recorder.registrar, data: "0x", value: 1n } as const;
+  await recorder.callRefused("a plain transfer of ETH is refused", "buyer", ether);
   await recorder.call("an unknown purchase cannot be paid", "buyer", pay(usdc, unknown));
   await recorder.call("only the buyer pays", "other_buyer", pay(usdc));
   await recorder.call("the merchant cannot pay", "merchant", pay(usdc));
   await recorder.call("a payment of zero is refused", "buyer", pay(0n));
   await recorder.call("a payment above the amount is refused", "buyer", pay(25n * usdc + 1n));
   await recorder.call("the smallest payment is recorded", "buyer", pay(1n));
+  await recorder.call("the buyer lets any amount be drawn", "buyer", recorder.fixture.approve(maxUint256));
+  await recorder.call("a payment from an infinite allowance is recorded", "buyer", pay(1n));
+  await recorder.call("the allowance is limited again", "buyer", recorder.fixture.approve(100n * usdc));
   await recorder.call("a payment above what is left is refused", "buyer", pay(25n * usdc));
 }
 
@@ -107,7 +112,7 @@ async function payAboveTheBounds(recorder: CallRecorder, registered: Hex): Promi
 async function payTheRest(recorder: CallRecorder): Promise<void> {
   const { id, pay } = purchasesOf(recorder);
   await recorder.call("a payment of the largest number is refused", "buyer", pay(maxUint256));
-  await recorder.call("a payment of all that is left is recorded", "buyer", pay(19n * usdc - 1n));
+  await recorder.call("a payment of all that is left is recorded", "buyer", pay(19n * usdc - 2n));
   await recorder.call("a payment of a paid purchase is refused", "buyer", pay(1n));
   const withdrawal = withdrawOfferCall(recorder.registrar, id);
   await recorder.call("a paid purchase cannot be withdrawn", "operator", withdrawal);
@@ -154,7 +159,9 @@ async function payWithPermits(recorder: CallRecorder): Promise<void> {
   await recorder.call(covered, "buyer", fixture.payWithPermit(fixture.second, 2n * usdc, forTwo));
   await recorder.call("a payment under a permit of zero is refused", "buyer", pay(0n));
   await recorder.call("a payment under a permit above what is left is refused", "buyer", pay(38n * usdc));
-  await recorder.call("a payment under a permit is recorded", "buyer", pay(4n * usdc));
+  const permitted = pay(4n * usdc);
+  await recorder.call("a payment under a permit is recorded", "buyer", permitted);
+  await recorder.call("a payment under a used permit is refused", "buyer", permitted);
   // The permit of the buyer is none of the caller's.
   const only = "only the buyer pays under a permit";
   await recorder.callRefusedWith(["WrongCaller", "PermitRefused"], only, "stranger", pay(usdc));

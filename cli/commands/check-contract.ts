@@ -23,10 +23,7 @@ export function checkContractCommand(terminal: Terminal): Command {
   );
   return addRequiredOption(newCommand(terminal, "check-contract"), artifactOption)
     .description("run the lifecycle, the rules and every attack against your registrar contract")
-    .option(
-      "--only <text>",
-      "run only the checks whose suite/name contains this text, such as rules/a second claim",
-    )
+    .option("--only <text>", "run only the checks whose suite/name contains this text, such as rules/claim")
     .option("--bail", "stop at the first check that fails")
     .addOption(jsonOption("print the reports as JSON"))
     .option("--junit <file>", "write the reports as JUnit XML")

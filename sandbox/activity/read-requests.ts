@@ -59,7 +59,7 @@ function viewRequest(kept: KeptRequest, account: string, deployment: Deployment)
     duration_ms: round(kept.durationMs),
     operation,
     caller,
-    from: account === "anyone" ? (isOfPage(kept) ? "page" : "anyone") : nameClient(account, kept.isDirect),
+    from: isOfPage(kept) ? "page" : account === "anyone" ? "anyone" : nameClient(account, kept.isDirect),
     idempotency_key: idempotency_key === null ? null : redact(idempotency_key),
     replayed,
     status,

@@ -341,7 +341,7 @@ const requestSchema = z.object({
   caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
   from: z.enum(["backend", "sandbox.client", "sandbox", "given", "demo", "page", "anyone"]).meta({
     description:
-      "`sandbox`: another function of the sandbox, such as `reviewer.decide()`. `page`: a wallet route, or a request of a page without a credential. `anyone`: another request without a valid credential.",
+      "`sandbox`: another function of the sandbox, such as `reviewer.decide()`. `page`: a wallet route, or a request of a page of the sandbox. `anyone`: another request without a valid credential.",
   }),
   idempotency_key: text.nullable(),
   replayed: z.boolean(),

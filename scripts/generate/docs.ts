@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { NodeFaultError } from "../../check-contract/fixture/node-fault.ts";
 import type { InstallationError } from "../../check-contract/install-registrar.ts";
-import { stateValues } from "../../check-contract/rules/matrix/state.ts";
+import { stateValues } from "../../check-contract/rules/state.ts";
 import type { RelayerErrorCode } from "../../relayer/errors.ts";
 import type { AnvilErrorCode } from "../../sandbox/chain/anvil/anvil-error.ts";
 import type { ClockError } from "../../sandbox/chain/clock/duration.ts";

@@ -253,6 +253,30 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
         if (!isKey && !SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {`,
     },
   ],
+  HoldsNothing: [
+    {
+      source: "        token.exactTransferFrom(msg.sender, merchant, amount);\n    }\n\n    /// @dev Checks",
+      instead: `        token.exactTransferFrom(msg.sender, merchant, amount);
+        require(token.balanceOf(address(this)) == 0, "holds tokens");
+    }
+
+    /// @dev Checks`,
+    },
+  ],
+  CollectsPerWallet: [
+    {
+      source: guard,
+      instead: `${guard}\n    mapping(address => uint256) private _collectedOf;`,
+    },
+    {
+      source: "        _fundingSource.draw(source.token",
+      instead: "        _collectedOf[source.wallet] += award;\n        _fundingSource.draw(source.token",
+    },
+    {
+      source: "        uint256 remaining = source.cap - source.collected;",
+      instead: "        uint256 remaining = Math.saturatingSub(source.cap, _collectedOf[source.wallet]);",
+    },
+  ],
   OriginIsAdmin: [
     {
       source: "        _requireCaller(record.admin);\n",

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { attacks as everyAttack } from "../../check-contract/attacks/all.ts";
 import { type Breach, brokenRule } from "../../check-contract/breach.ts";
 import type { RecordedCall } from "../../check-contract/calls/call-recorder.ts";
 import { findCallBreach } from "../../check-contract/calls/call-sequence.ts";
@@ -9,7 +10,6 @@ import { groupFindings } from "../../check-contract/findings.ts";
 import { describeWrongField, ruleOfWrongField } from "../../check-contract/fixture/fixture-service.ts";
 import { parseBaseline } from "../../check-contract/gas-baseline.ts";
 import { renderReport, toAnnotations, toJunit } from "../../check-contract/render-report.ts";
-import { rules } from "../../check-contract/rules/all.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
@@ -29,28 +29,25 @@ test(
   compiled,
   async () => {
     const artifact = await readArtifact(own);
-    const only = { reference, attacks: [], only: "rules/a second claim" };
+    const attacks = everyAttack.filter(({ area }) => area === "calldata");
+    const only = { reference, attacks, only: "attacks: calldata/truncated" };
     const chosen = await checkContract(artifact, only);
     expect(chosen.results.map(({ name }) => name)).toEqual([
       "takes the place of the sandbox's own registrar contract",
       "a merchant enrolls in two programs, and the operators offer purchases",
-      "a second claim is refused",
+      "truncated calldata",
     ]);
-    // The lifecycle and all other rules.
+    // The lifecycle and all other attacks.
     expect(renderReport(chosen, false)).toContain(
-      `\n3 checks ran and passed. The other ${rules.length} checks did not run, so the contract may still break a rule.\n`,
+      `\n3 checks ran and passed. The other ${attacks.length} checks did not run, so the contract may still break a rule.\n`,
     );
     const { results: deployment } = await checkContract(artifact, { ...only, only: "deployment" });
     expect(deployment.map(({ suite }) => suite)).toEqual(["deployment", "deployment"]);
-    const [pauses = ""] = await brokenArtifacts([breaks.pauseBlocksRefunds]);
-    const { results } = await checkContract(await readArtifact(pauses), {
-      reference,
-      attacks: [],
-      bail: true,
-    });
+    const [broken = ""] = await brokenArtifacts([breaks.acceptsTrailingCalldata]);
+    const { results } = await checkContract(await readArtifact(broken), { reference, attacks, bail: true });
     expect(results.filter(({ failure }) => failure !== null)).toEqual([results.at(-1)]);
     await expect(checkContract(artifact, { ...only, only: "rules/no such rule" })).rejects.toThrow(
-      'No check has "rules/no such rule" in its name. Use a suite or a name of the report, such as rules/ or "rules/a second claim".',
+      'No check has "rules/no such rule" in its name. Use a suite or a name of the report, such as rules/ or "rules/claim by the buyer".',
     );
   },
 );
@@ -272,10 +269,10 @@ test("the report names the other rules that a finding may explain, with their ch
         rule: "one",
         failure: "wrong",
         checks: [
-          { suite: "states", name: "a" },
-          { suite: "states", name: "b", rule: "two" },
+          { suite: "rules", name: "a" },
+          { suite: "rules", name: "b", rule: "two" },
           { suite: "calls: payments", name: "c", rule: "two" },
-          { suite: "rules", name: "d", rule: "three" },
+          { suite: "attacks: calldata", name: "d", rule: "three" },
         ],
       },
     ],
@@ -287,7 +284,7 @@ test("the report names the other rules that a finding may explain, with their ch
     [
       "✗ one",
       "    wrong",
-      "    states  a; also 1 of the states, 1 of the calls, 1 of the rules",
+      "    rules  a; also 1 of the rules, 1 of the calls, 1 of the attacks",
       "    also broken, perhaps because of it: two (2 checks); three (1 check)",
       "",
     ].join("\n"),

@@ -1,6 +1,6 @@
 import { forgedMs, lateSeconds, latestOvertakenMs } from "../../check-client/event-cases.ts";
 import { slowMs } from "../../check-client/write-cases.ts";
-import { plannedStates } from "../../check-contract/rules/matrix/plan.ts";
+import { plannedStates } from "../../check-contract/rules/plan.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { faultPlacements, faultPoints } from "../../relayer/faults/fault.ts";
 import { deepestReorg } from "../../relayer/recovery/head-trail.ts";

@@ -85,7 +85,11 @@ const sendParams = z.tuple([
       .optional(),
   }),
 ]);
-const chainParams = z.tuple([z.object({ chainId, rpcUrls: z.array(z.string()).optional() })]);
+const chainParams = z.tuple([z.object({ chainId })]);
+/** EIP-3085 requires the id only; a wallet that knows nothing else of the chain, as MetaMask, also a name and a node. */
+const newChainParams = z.tuple([
+  z.object({ chainId, chainName: z.string().min(1), rpcUrls: z.array(z.url()).min(1) }),
+]);
 
 /**
  * Methods that a wallet passes on to its node: not those by which a node would sign or send without the owner's consent, no method that only test
@@ -174,6 +178,9 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
       const [from, data] = read(method, typedDataParams, params);
       const typed_data = read(method, typedDataBody, parseJson(data));
       const { primaryType, message, types, domain } = typed_data;
+      const isArray = ({ type }: { type: string }) => type.endsWith("]");
+      if (method === "eth_signTypedData_v3" && Object.values(types).flat().some(isArray))
+        throw new ProviderError(-32_602, "eth_signTypedData_v3 signs no arrays. Use eth_signTypedData_v4.");
       // A domain alone is signed without a message.
       const wrong =
         wrongMember("EIP712Domain", domain, types, "") ??
@@ -181,9 +188,12 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
       if (wrong !== null) throw new ProviderError(-32_602, `The typed data ${wrong}.`);
       return { type: "typed_data", from, typed_data };
     }
-    case "wallet_switchEthereumChain":
+    case "wallet_switchEthereumChain": {
+      const [{ chainId: id }] = read(method, chainParams, params);
+      return { type: "chain", chain_id: id, rpc_urls: [] };
+    }
     case "wallet_addEthereumChain": {
-      const [{ chainId: id, rpcUrls = [] }] = read(method, chainParams, params);
+      const [{ chainId: id, rpcUrls }] = read(method, newChainParams, params);
       return { type: "chain", chain_id: id, rpc_urls: rpcUrls };
     }
     default:

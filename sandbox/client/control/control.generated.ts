@@ -651,7 +651,7 @@ export interface components {
         operation: string | null;
         /** An account, a credential's id, or `anyone`. */
         caller: string;
-        /** `sandbox`: another function of the sandbox, such as `reviewer.decide()`. `page`: a wallet route, or a request of a page without a credential. `anyone`: another request without a valid credential. */
+        /** `sandbox`: another function of the sandbox, such as `reviewer.decide()`. `page`: a wallet route, or a request of a page of the sandbox. `anyone`: another request without a valid credential. */
         from: "backend" | "sandbox.client" | "sandbox" | "given" | "demo" | "page" | "anyone";
         idempotency_key: string | null;
         replayed: boolean;

@@ -60,6 +60,7 @@ test("each rule is broken by an error of its own, in every program, funding, off
       "NonCanonicalLength",
       "NotClaimed",
       "NotEnrolled",
+      "NotRegistrar",
       "NothingOutstanding",
       "NothingPaid",
       "PermitRefused",
@@ -76,6 +77,7 @@ test("each rule is broken by an error of its own, in every program, funding, off
       "WrongRoute",
       "WrongStatus",
       "ZeroValue",
+      "no reason",
     ]
   `);
 });

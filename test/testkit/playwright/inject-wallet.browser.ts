@@ -175,7 +175,9 @@ describe("a page that uses ethers", () => {
     expect(await call("ask", "eth_chainId", [])).toBe("0x1");
     const [switched, added] = [
       await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x7a69" }]),
-      await call("ask", "wallet_addEthereumChain", [{ chainId: "0x7a69", rpcUrls: ["http://127.0.0.1:1"] }]),
+      await call("ask", "wallet_addEthereumChain", [
+        { chainId: "0x7a69", chainName: "Own", rpcUrls: ["http://127.0.0.1:1"] },
+      ]),
     ];
     expect([switched, added]).toMatchObject([{ code: 4902 }, { code: 4901 }]);
     expect(await call("ask", "eth_sendTransaction", [pay])).toMatchObject({ code: 4901 });
@@ -241,7 +243,13 @@ describe("a page that uses ethers", () => {
     expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x5" }])).toMatchObject({
       code: 4902,
     });
-    expect(await call("ask", "wallet_addEthereumChain", [{ chainId: "0x5", rpcUrls: [rpc] }])).toBeNull();
+    expect(
+      await call("ask", "wallet_addEthereumChain", [{ chainId: "0x5", chainName: "Five", rpcUrls: [rpc] }]),
+    ).toBeNull();
+    for (const lacking of [{ rpcUrls: [rpc] }, { chainName: "Six" }, { chainName: "Six", rpcUrls: [] }])
+      expect(await call("ask", "wallet_addEthereumChain", [{ chainId: "0x6", ...lacking }])).toMatchObject({
+        code: -32_602,
+      });
     expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x5" }])).toBeNull();
     expect(await call("ask", "eth_chainId", [])).toBe("0x5");
     expect(await call("ask", "eth_blockNumber", [])).toMatch(/^0x/);
@@ -249,7 +257,7 @@ describe("a page that uses ethers", () => {
       ["0x6", "https://node.example/"],
       ["0x7", "http://127.0.0.1:9/"],
     ]) {
-      await call("ask", "wallet_addEthereumChain", [{ chainId, rpcUrls: [url] }]);
+      await call("ask", "wallet_addEthereumChain", [{ chainId, chainName: "Other", rpcUrls: [url] }]);
       await call("ask", "wallet_switchEthereumChain", [{ chainId }]);
       expect(await call("ask", "eth_blockNumber", [])).toMatchObject({ code: 4901 });
     }
@@ -347,6 +355,13 @@ describe("a page that uses ethers", () => {
     expect(await call("ask", "eth_signTypedData_v4", [address, bare])).toBe(
       await new EthersWallet(private_key).signTypedData({}, types, message),
     );
+    const list = { types: { List: [{ name: "ids", type: "uint8[]" }] }, primaryType: "List", domain: {} };
+    expect(
+      await call("ask", "eth_signTypedData_v3", [address, { ...list, message: { ids: [1] } }]),
+    ).toMatchObject({
+      code: -32_602,
+      message: "eth_signTypedData_v3 signs no arrays. Use eth_signTypedData_v4.",
+    });
   });
 
   test("gets no signature of typed data for another chain than the selected one", async () => {
@@ -525,7 +540,11 @@ describe("a page that uses ethers", () => {
     expect(wallet.chainId).toBe("0x7a69");
     expect(await call("ask", "eth_chainId", [])).toBe("0x7a69");
     const { rpc } = sandbox.description.urls;
-    expect(await call("ask", "wallet_addEthereumChain", [{ chainId: "0xAB", rpcUrls: [rpc] }])).toBeNull();
+    expect(
+      await call("ask", "wallet_addEthereumChain", [
+        { chainId: "0xAB", chainName: "Capital", rpcUrls: [rpc] },
+      ]),
+    ).toBeNull();
     expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0xab" }])).toBeNull();
     for (const chainId of ["0x07a69", "0x0", "7a69", "31337", 31_337])
       expect(await call("ask", "wallet_switchEthereumChain", [{ chainId }])).toMatchObject({ code: -32_602 });

@@ -1,5 +1,5 @@
-import { hashId } from "../../../protocol/values/id.ts";
-import type { Actor } from "../../fixture/fixture-chain.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import type { Actor } from "../fixture/fixture-chain.ts";
 
 /** The wallets that act, by their role. */
 export const actors = {

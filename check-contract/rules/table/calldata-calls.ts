@@ -1,7 +1,7 @@
 import { concatHex, encodeFunctionData, type Hex, hexToBigInt, numberToHex, size, slice } from "viem";
-import { fundingSourceAbi } from "../../../../protocol/abi.generated.ts";
-import type { Call } from "../../../../protocol/call.ts";
-import { noReason } from "../../../fixture/revert-text.ts";
+import { fundingSourceAbi } from "../../../protocol/abi.generated.ts";
+import type { Call } from "../../../protocol/call.ts";
+import { noReason } from "../../fixture/revert-text.ts";
 import type { Scene } from "../scene.ts";
 import { actors, type Role } from "../values.ts";
 import { byEveryone, define, type Variant } from "./table-call.ts";
@@ -52,7 +52,6 @@ export const suffixes = define<Variant & { offsetAt?: number }>(
       only,
       ...(offsetAt === undefined ? {} : { offsetAt }),
       name: `${name} with ${what}`,
-      rule: `calldata with ${what} is refused`,
       call: changing(call, changed),
     });
     const dynamic =

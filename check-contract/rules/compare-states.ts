@@ -1,9 +1,9 @@
-import { type Breach, wronglyRefused } from "../../breach.ts";
-import type { RecordedCall } from "../../calls/call-recorder.ts";
-import { findCallBreach } from "../../calls/call-sequence.ts";
-import type { ContractFixture } from "../../fixture/contract-fixture.ts";
-import { decodeView, describeLog } from "../../fixture/effects.ts";
-import { brokenBound, noReason, revertText } from "../../fixture/revert-text.ts";
+import { type Breach, wronglyRefused } from "../breach.ts";
+import type { RecordedCall } from "../calls/call-recorder.ts";
+import { findCallBreach } from "../calls/call-sequence.ts";
+import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { decodeView, describeLog } from "../fixture/effects.ts";
+import { brokenBound, noReason, revertText } from "../fixture/revert-text.ts";
 import { plannedStates, type StateCheck } from "./plan.ts";
 import type { MatrixRecording, StateOutcome } from "./record-states.ts";
 import { noCall } from "./table/all.ts";

@@ -9,7 +9,7 @@ import {
   setBoundsCall,
   setPausedCall,
   transferAdminCall,
-} from "../../../../protocol/call.ts";
+} from "../../../protocol/call.ts";
 import type { Scene } from "../scene.ts";
 import type { PurchaseState } from "../state.ts";
 import { operatorOf } from "../steps.ts";
@@ -83,6 +83,11 @@ export const registrations = define<NewPurchase>(registrationRules, [
     {
       ...register(amounts.purchase),
       name: "register above the rest of the cap",
+      after: "a refund" as const,
+    },
+    {
+      ...register(amounts.newCap),
+      name: "register up to the cap of a new enrollment",
       after: "a refund" as const,
     },
     {
@@ -247,6 +252,11 @@ export const adminCalls = define<Variant>(
       {
         name: "transferAdmin to address 0",
         call: ({ registrar, program }: Scene) => transferAdminCall(registrar, program, zeroAddress),
+      },
+      {
+        name: "transferAdmin to the operator",
+        call: ({ registrar, program, fixture }: Scene) =>
+          transferAdminCall(registrar, program, fixture.address(actors.operator)),
       },
       { name: "setBounds to the same", ...setBounds(() => ({})) },
       {

@@ -1,5 +1,5 @@
 import { type Hex, hexToBigInt, numberToHex } from "viem";
-import { payCall, revokeFundingCall, setPausedCall } from "../../../../protocol/call.ts";
+import { payCall, revokeFundingCall, setPausedCall } from "../../../protocol/call.ts";
 import { define, type Variant } from "./table-call.ts";
 
 /** A contract that keeps an id in fewer bits loses the first or the last one. */

@@ -1,6 +1,6 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { concatHex, type Hex, hashMessage, hexToBigInt, numberToHex, slice } from "viem";
-import { signDigest } from "../../fixture/sign-digest.ts";
+import { signDigest } from "../fixture/sign-digest.ts";
 
 /** A message of the program, as its digests. */
 export interface SignedMessage {

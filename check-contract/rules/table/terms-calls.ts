@@ -1,4 +1,4 @@
-import { offerCall, registerCall } from "../../../../protocol/call.ts";
+import { offerCall, registerCall } from "../../../protocol/call.ts";
 import type { Scene } from "../scene.ts";
 import { type Enrolling, type EnrollmentTerms, otherSigners, type PurchaseTerms } from "../signed-terms.ts";
 import type { PurchaseState } from "../state.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { type Call, payBatchCall, payCall, payWithPermitCall } from "../../../../protocol/call.ts";
-import { hashId } from "../../../../protocol/values/id.ts";
+import { type Call, payBatchCall, payCall, payWithPermitCall } from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import type { Payer, Scene } from "../scene.ts";
 import type { PurchaseState } from "../state.ts";
 import { actors, amounts, ends, type Role } from "../values.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { claimCall, collectRefundCall, expireCall, withdrawOfferCall } from "../../../../protocol/call.ts";
-import { hashId } from "../../../../protocol/values/id.ts";
+import { claimCall, collectRefundCall, expireCall, withdrawOfferCall } from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import type { Scene } from "../scene.ts";
 import { operatorOf } from "../steps.ts";
 import { amounts, ends, zero } from "../values.ts";

@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
-import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import {
   acceptAdminCall,
   type Call,
@@ -15,8 +15,8 @@ import {
   setPausedCall,
   transferAdminCall,
   withdrawOfferCall,
-} from "../../../protocol/call.ts";
-import { hashId } from "../../../protocol/values/id.ts";
+} from "../../protocol/call.ts";
+import { hashId } from "../../protocol/values/id.ts";
 import type { Scene } from "./scene.ts";
 import { type SignerWithCode, signersWithCode } from "./signers.ts";
 import type { PurchaseState } from "./state.ts";

@@ -1,4 +1,4 @@
-import type { Call } from "../../../../protocol/call.ts";
+import type { Call } from "../../../protocol/call.ts";
 import type { Scene } from "../scene.ts";
 import type { PurchaseState } from "../state.ts";
 import { type Preparation, secondOf } from "../steps.ts";

@@ -15,8 +15,8 @@ import {
   setPausedCall,
   transferAdminCall,
   withdrawOfferCall,
-} from "../../../../protocol/call.ts";
-import { hashId } from "../../../../protocol/values/id.ts";
+} from "../../../protocol/call.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import type { Scene } from "../scene.ts";
 import type { Preparation } from "../steps.ts";
 import { actors, amounts, ends, newProgram, type Role } from "../values.ts";

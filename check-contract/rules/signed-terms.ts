@@ -1,11 +1,11 @@
-import { type Call, enrollCall } from "../../../protocol/call.ts";
-import { type Commitment, commitmentTypedData } from "../../../protocol/messages/commitment.ts";
+import { type Call, enrollCall } from "../../protocol/call.ts";
+import { type Commitment, commitmentTypedData } from "../../protocol/messages/commitment.ts";
 import {
   type FundingAuthorization,
   fundingAuthorizationTypedData,
-} from "../../../protocol/messages/funding-authorization.ts";
-import { hashId } from "../../../protocol/values/id.ts";
-import type { CallRecorder, SignedCommitment } from "../../calls/call-recorder.ts";
+} from "../../protocol/messages/funding-authorization.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import type { CallRecorder, SignedCommitment } from "../calls/call-recorder.ts";
 import { actors, amounts, ends, type Role, zero } from "./values.ts";
 
 /** The wallets that sign in place of the commitment signer. */

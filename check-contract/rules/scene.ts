@@ -8,12 +8,12 @@ import {
   payCall,
   registerCall,
   setBoundsCall,
-} from "../../../protocol/call.ts";
-import type { Commitment } from "../../../protocol/messages/commitment.ts";
-import type { FundingAuthorization } from "../../../protocol/messages/funding-authorization.ts";
-import { hashId } from "../../../protocol/values/id.ts";
-import { CallRecorder, type SignedCommitment } from "../../calls/call-recorder.ts";
-import type { ContractFixture } from "../../fixture/contract-fixture.ts";
+} from "../../protocol/call.ts";
+import type { Commitment } from "../../protocol/messages/commitment.ts";
+import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import { CallRecorder, type SignedCommitment } from "../calls/call-recorder.ts";
+import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { type SignedTerms, signTerms } from "./signed-terms.ts";
 import { actors, amounts, ends, type Role } from "./values.ts";
 
@@ -65,7 +65,7 @@ export interface Scene {
 const matesProgram = "prg_other";
 
 /** The amounts of the purchases that are not on chain. */
-const nextAmounts = [0n, 1n, 10n, 12n, 13n, 20n, 21n];
+const nextAmounts = [0n, 1n, 10n, 12n, 13n, 20n, 21n, 100n];
 
 /** Signs the messages of all states, and mines what these start from. */
 export async function prepareScene(fixture: ContractFixture): Promise<Scene> {

@@ -1,8 +1,8 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { contractWalletAbi } from "../../adversary-abi.ts";
-import type { ContractFixture } from "../../fixture/contract-fixture.ts";
-import { encodeView, type ViewName } from "../../fixture/effects.ts";
-import { type SimulatedCall, type SimulatedResult, simulate } from "../../fixture/simulate.ts";
+import { contractWalletAbi } from "../adversary-abi.ts";
+import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { encodeView, type ViewName } from "../fixture/effects.ts";
+import { type SimulatedCall, type SimulatedResult, simulate } from "../fixture/simulate.ts";
 import { type PlannedState, plannedStates } from "./plan.ts";
 import { prepareScene, type Scene } from "./scene.ts";
 import { signersWithCode } from "./signers.ts";

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
-import { type Call, enrollCall, offerCall, registerCall } from "../../../../protocol/call.ts";
-import { hashCommitment } from "../../../../protocol/messages/commitment.ts";
-import { hashFundingAuthorization } from "../../../../protocol/messages/funding-authorization.ts";
-import { hashId } from "../../../../protocol/values/id.ts";
-import { signDigest } from "../../../fixture/sign-digest.ts";
+import { type Call, enrollCall, offerCall, registerCall } from "../../../protocol/call.ts";
+import { hashCommitment } from "../../../protocol/messages/commitment.ts";
+import { hashFundingAuthorization } from "../../../protocol/messages/funding-authorization.ts";
+import { hashId } from "../../../protocol/values/id.ts";
+import { signDigest } from "../../fixture/sign-digest.ts";
 import type { Scene } from "../scene.ts";
 import { forgedForms, type SignedMessage } from "../signature-forms.ts";
 import { askedByCode, delegatingKey, formerSigner, keyWithCode, type SignerWithCode } from "../signers.ts";

@@ -1,10 +1,4 @@
-import {
-  offerCall,
-  payBatchCall,
-  payCall,
-  registerCall,
-  withdrawOfferCall,
-} from "../../../../protocol/call.ts";
+import { offerCall, payBatchCall, payCall, registerCall, withdrawOfferCall } from "../../../protocol/call.ts";
 import type { Scene } from "../scene.ts";
 import { amounts } from "../values.ts";
 import { define, type Variant } from "./table-call.ts";
