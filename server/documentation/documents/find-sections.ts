@@ -33,7 +33,8 @@ function rankOf({ document: page, heading, text }: SearchSection, words: readonl
   const names = title.split(/[^\w.-]+/);
   const typed = words.join(" ");
   const isCell = body.split(/\n| · /).includes(typed);
-  let rank = title === typed ? 20 : isCell ? 8 : 1;
+  // The first section of a page says what the page is about.
+  let rank = title === typed ? 20 : isCell ? 8 : title === name ? 2 : 1;
   for (const word of words) {
     const times = body.split(word).length - 1;
     const inText = times === 0 ? 0 : isCell ? 1 : 1 + (3 * times) / (times + 1);
