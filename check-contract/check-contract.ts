@@ -14,7 +14,7 @@ import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { type ReferenceEffects, readReference } from "./reference.ts";
 import { compareInStates, findUnreached, findWrongStates } from "./rules/compare-states.ts";
 import { type StateCheck, stateChecks } from "./rules/plan.ts";
-import { type MatrixRecording, recordStates } from "./rules/record-states.ts";
+import { type StatesRecording, recordStates } from "./rules/record-states.ts";
 import { table } from "./rules/table/all.ts";
 
 const allAttacks = [...everyAttack, ...attacksWithPermit];
@@ -300,7 +300,7 @@ async function withLastCall(
 
 const everyState = "every state is reached";
 
-function listStates(expected: MatrixRecording, only: string | undefined): CheckGroup {
+function listStates(expected: StatesRecording, only: string | undefined): CheckGroup {
   const chosen = stateChecks.filter(({ name }) => isChosen(only, [`rules/${name}`]));
   const reached = isChosen(only, [`rules/${everyState}`]) ? [everyState] : [];
   return {

@@ -12,7 +12,7 @@ import { type CallSequence, recordSequence } from "./calls/call-sequence.ts";
 import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
-import { type MatrixRecording, recordStates, type StateOutcome, type View } from "./rules/record-states.ts";
+import { type StatesRecording, recordStates, type StateOutcome, type View } from "./rules/record-states.ts";
 import { table } from "./rules/table/all.ts";
 
 /** The effects of the lifecycle and the call sequences on the sandbox's own registrar contract, to compare with. */
@@ -22,7 +22,7 @@ export interface ReferenceEffects {
   /** The effect of each call. */
   calls: ReadonlyMap<CallSequence, readonly RecordedCall[]>;
   /** The outcome of each call of the table in every state. Without it, these are not compared. */
-  states?: MatrixRecording;
+  states?: StatesRecording;
 }
 
 /** The package has them in this file, because to record them takes as long as half a check. A checkout has none: there, the contract changes. */
@@ -54,7 +54,7 @@ export async function readReference(): Promise<ReferenceEffects> {
 }
 
 /** Runs the lifecycle, all call sequences and the calls in every state on the sandbox's own registrar contract. */
-export async function recordReference(): Promise<ReferenceEffects & { states: MatrixRecording }> {
+export async function recordReference(): Promise<ReferenceEffects & { states: StatesRecording }> {
   const own = { ...(await readContractArtifact("PurchaseRegistrar")), contractName: "PurchaseRegistrar" };
   const inSandbox = async <T>(step: (fixture: ContractFixture) => Promise<T>): Promise<T> => {
     const fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, own));

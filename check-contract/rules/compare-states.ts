@@ -5,15 +5,15 @@ import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { decodeView, describeLog } from "../fixture/effects.ts";
 import { brokenBound, noReason, revertText } from "../fixture/revert-text.ts";
 import { plannedStates, type StateCheck } from "./plan.ts";
-import type { MatrixRecording, StateOutcome } from "./record-states.ts";
+import type { StatesRecording, StateOutcome } from "./record-states.ts";
 import { noCall } from "./table/all.ts";
 import type { TableCall } from "./table/table-call.ts";
 
 /** Two recordings of the same calls, and what the actual one needs to be described. */
 interface Recordings {
   fixture: ContractFixture;
-  actual: MatrixRecording;
-  expected: MatrixRecording;
+  actual: StatesRecording;
+  expected: StatesRecording;
 }
 
 /** The result of a check. */
@@ -115,7 +115,7 @@ function effectOf(
 }
 
 /** Returns why the first state that was not reached was not; null when all were. */
-export function findUnreached({ states }: MatrixRecording): Breach | null {
+export function findUnreached({ states }: StatesRecording): Breach | null {
   for (const [place, { failedStep }] of states.entries())
     if (failedStep !== null) {
       const { step, reason } = failedStep;

@@ -24,7 +24,7 @@ interface StateRecording {
 }
 
 /** The outcomes of calls in all states. */
-export interface MatrixRecording {
+export interface StatesRecording {
   /** In the order of `plannedStates`. */
   states: readonly StateRecording[];
   /** The views that were read. */
@@ -47,7 +47,7 @@ const atOnce = 8;
 export async function recordStates(
   fixture: ContractFixture,
   calls: readonly TableCall[],
-): Promise<MatrixRecording> {
+): Promise<StatesRecording> {
   const chosen = new Set(calls);
   const recorder = new StateRecorder(await prepareScene(fixture));
   const states: StateRecording[] = [];

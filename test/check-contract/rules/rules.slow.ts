@@ -2,11 +2,11 @@ import { beforeAll, expect, test } from "vitest";
 import { revertText } from "../../../check-contract/fixture/revert-text.ts";
 import { decodeReference, encodeReference, recordReference } from "../../../check-contract/reference.ts";
 import { plannedStates, stateChecks } from "../../../check-contract/rules/plan.ts";
-import type { MatrixRecording } from "../../../check-contract/rules/record-states.ts";
+import type { StatesRecording } from "../../../check-contract/rules/record-states.ts";
 import { table } from "../../../check-contract/rules/table/all.ts";
 
 let reference: Awaited<ReturnType<typeof recordReference>>;
-let states: MatrixRecording["states"];
+let states: StatesRecording["states"];
 
 beforeAll(async () => {
   reference = await recordReference();
