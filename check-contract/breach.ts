@@ -11,6 +11,8 @@ export interface Breach {
   mustSucceed?: string | undefined;
   /** A rule that includes it: if that is broken too, both are one finding. */
   includedIn?: string | undefined;
+  /** The rule of the error that the call was refused with in place of another one: if a valid call is refused with it too, both are one finding. */
+  instead?: string | undefined;
   /** The function that the contract was called with last: without a rule, the check belongs to the finding that has this function. */
   calls?: string | undefined;
   /** Whether a step failed from which the check starts: if an event shows why, both are one finding. */

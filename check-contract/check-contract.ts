@@ -14,7 +14,7 @@ import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { type ReferenceEffects, readReference } from "./reference.ts";
 import { compareInStates, findUnreached, findWrongStates } from "./rules/compare-states.ts";
 import { type StateCheck, stateChecks } from "./rules/plan.ts";
-import { type StatesRecording, recordStates } from "./rules/record-states.ts";
+import { recordStates, type StatesRecording } from "./rules/record-states.ts";
 import { table } from "./rules/table/all.ts";
 
 const allAttacks = [...everyAttack, ...attacksWithPermit];

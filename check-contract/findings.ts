@@ -31,15 +31,16 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
   const broken = new Set(
     failed.flatMap(({ breach: { rule = [], includedIn } }) => (includedIn === undefined ? rule : [])),
   );
+  const refused = new Set(failed.flatMap(({ breach: { rule, mustSucceed } }) => (mustSucceed && rule) ?? []));
   const groups = new Map<string, JoinedCheck[]>();
   const add = (rule: string, check: JoinedCheck) => groups.set(rule, [...(groups.get(rule) ?? []), check]);
   for (const check of failed) {
-    const { rule, includedIn, isStep } = check.breach;
+    const { rule, includedIn, instead, isStep } = check.breach;
     if (rule === undefined) continue;
-    add(
-      causeOf(includedIn !== undefined && broken.has(includedIn) ? includedIn : rule, broken, isStep),
-      check,
-    );
+    const including = includedIn !== undefined && broken.has(includedIn) ? includedIn : rule;
+    // A wrong call whose correct form is refused as well shows nothing about its own rule.
+    const first = instead !== undefined && refused.has(instead) ? instead : including;
+    add(causeOf(first, broken, isStep), check);
   }
   const ruled = [...groups];
   for (const check of failed) {
@@ -123,6 +124,7 @@ function joinFunctions(failed: readonly FailedCheck[]): readonly JoinedCheck[] {
       rule: join(breach.rule),
       mustSucceed: join(breach.mustSucceed, breach.rule),
       includedIn: join(breach.includedIn),
+      instead: join(breach.instead),
     },
   }));
 }

@@ -48,6 +48,13 @@ const calls: ReadonlyMap<string, string> = new Map([
 export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Breach | null {
   const difference = findDifference(expected.effect, actual.effect, []);
   if (difference === null) return null;
+  const breach = describeBreach(difference, actual, expected);
+  const [wanted, error] = difference.path[0] === "outcome" ? difference.values.map(errorIn) : [];
+  if (error === undefined || error === wanted) return breach;
+  return { ...breach, instead: brokenRule(expected.function, undefined, error) };
+}
+
+function describeBreach(difference: EffectDifference, actual: RecordedCall, expected: RecordedCall): Breach {
   const failure = describeDifference(difference, actual);
   const [wanted, actualError] = difference.values.map(errorIn);
   const argument = wrongArgument(difference);

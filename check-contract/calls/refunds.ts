@@ -88,6 +88,9 @@ async function openSmallFunding(recorder: CallRecorder) {
   const { authorization, signature } = await recorder.authorize({ cap: 10n * usdc, validUntil });
   const enroll = enrollCall(registrar, authorization, signature);
   await recorder.call("another merchant enrolls", "other_merchant", enroll);
+  const other = await recorder.authorize({ program: hashId("prg_other") }, "prg_other");
+  const elsewhere = enrollCall(registrar, other.authorization, other.signature);
+  await recorder.call("also in another program, under the same merchantRef", "other_merchant", elsewhere);
   const approve = fixture.approve(maxUint256, fixture.contracts.funding_source);
   await recorder.call("and lets any refund be drawn", "other_merchant", approve);
   const ids: Hex[] = [];

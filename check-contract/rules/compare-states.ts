@@ -5,7 +5,7 @@ import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { decodeView, describeLog } from "../fixture/effects.ts";
 import { brokenBound, noReason, revertText } from "../fixture/revert-text.ts";
 import { plannedStates, type StateCheck } from "./plan.ts";
-import type { StatesRecording, StateOutcome } from "./record-states.ts";
+import type { StateOutcome, StatesRecording } from "./record-states.ts";
 import { noCall } from "./table/all.ts";
 import type { TableCall } from "./table/table-call.ts";
 

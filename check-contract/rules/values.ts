@@ -25,6 +25,8 @@ export const amounts = {
   /** The rest of the cap after the refund of the other purchase. */
   rest: 4n,
   newCap: 100n,
+  /** Added to any other one, it needs more bits than an amount has. */
+  largest: 2n ** 128n - 1n,
   maxPurchase: 12n,
   /** The rest of the budget before the purchase is offered. */
   budget: 21n,

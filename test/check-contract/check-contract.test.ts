@@ -259,6 +259,32 @@ test("a call that is refused for another reason is a part of the missing check f
   expect(groupFindings([failed("another", another)])).toMatchObject([{ rule: instead }]);
 });
 
+test("a wrong call that is refused as a valid one is, too, is a part of the finding about the valid one", () => {
+  const call = (breaks: string | undefined, outcome: string) => ({
+    rule: "a call",
+    function: "offer",
+    breaks,
+    hash: null,
+    effect: { outcome },
+  });
+  const late = "reverted with DeadlinePassed(timestamp 2, deadline 1)";
+  const checks = [
+    ["a high s is refused", "reverted with InvalidSignature(signer 0x1)"],
+    [undefined, "succeeded"],
+  ].map(([breaks, expected = ""]) => {
+    const breach = findCallBreach(call(breaks, late), call(breaks, expected));
+    if (breach === null) throw new Error("The calls differ.");
+    return failed(breaks ?? "a valid call", breach);
+  });
+  expect(groupFindings(checks)).toMatchObject([
+    {
+      rule: "an offer that must succeed is not refused with DeadlinePassed",
+      checks: [{ name: "a valid call" }, { name: "a high s is refused" }],
+    },
+  ]);
+  expect(groupFindings(checks.slice(0, 1))).toMatchObject([{ rule: "a high s is refused" }]);
+});
+
 test("the report names the other rules that a finding may explain, with their checks", () => {
   const report = {
     contract: "A",

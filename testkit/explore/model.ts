@@ -114,11 +114,11 @@ export interface ModelWrite {
   wallet: boolean;
 }
 
-/** A relay operation of a purchase; one that is only accepted is held before it has a nonce. */
+/** A relay operation of a purchase; one that is only accepted is held before it has a nonce; when it is continued, it can fail. */
 export interface ModelRelayed {
   kind: "offer" | "collect_refund";
   purchase: string;
-  status: "accepted" | "confirmed";
+  status: "accepted" | "failed" | "confirmed";
 }
 
 /**

@@ -87,6 +87,8 @@ interface Write {
   holdsCollection?: boolean;
   /** Whether it is sent over the wallet route, which takes no credential. */
   wallet?: boolean;
+  /** Notes in the model what a refusal that is expected without a mistake changes. */
+  refused?: (() => void) | undefined;
 }
 
 /** The answer to a write that was accepted. */
@@ -172,6 +174,11 @@ export class Walk {
     const { request, expected } = this.#mistake(write, `explore-${this.#keys}`);
     if (!isSuccess(expected)) {
       await this.request(request, expected);
+      if (write.refused !== undefined && expected === write.expected) {
+        this.hasChanged = true;
+        this.#before = null;
+        write.refused();
+      }
       return null;
     }
     this.hasChanged = true;

@@ -86,6 +86,11 @@ export const registrations = define<NewPurchase>(registrationRules, [
       after: "a refund" as const,
     },
     {
+      ...register(amounts.largest),
+      name: "register the largest amount",
+      after: "a refund" as const,
+    },
+    {
       ...register(amounts.newCap),
       name: "register up to the cap of a new enrollment",
       after: "a refund" as const,

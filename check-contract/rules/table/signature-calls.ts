@@ -156,6 +156,12 @@ export const contractSigners = define(
       withSigner("that delegates to code and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that accepts every signature", "65 zero bytes", zeroes),
       withSigner("that accepts every signature", "an empty signature", () => "0x"),
+      // Of a wallet with several owners, or of a passkey.
+      withSigner(
+        "that accepts every signature",
+        "a signature of 1,000 bytes",
+        () => `0x${"01".repeat(1_000)}`,
+      ),
       withSigner("that uses 200,000 gas and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that answers one", "65 zero bytes", zeroes),
       withSigner("that answers the magic value with other bytes", "65 zero bytes", zeroes),

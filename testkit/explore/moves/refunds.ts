@@ -188,9 +188,10 @@ async function startRefund(walk: Walk, step: ResolvedStep, purchase: ModelPurcha
     expected: dueRefundAnswer(model, purchase, step.mistake === "value"),
     holdsCollection: true,
   });
-  if (accepted === null || decision === null || status === "refund_due") return;
-  purchase.status = "refund_due";
+  if (accepted === null || decision === null) return;
   noteRelayed(model, { kind: "collect_refund", purchase: id, status: "accepted" });
+  if (status === "refund_due") return;
+  purchase.status = "refund_due";
   addEvent(model, "refund.due", id, { purchase_id: id, award: decision.award.toString() });
 }
 
@@ -228,6 +229,11 @@ function refundRequest(walk: Walk, { mistake }: ResolvedStep, purchase: ModelPur
     line: `POST ${walk.program}/purchases/${purchase.id}/refunds`,
     body: { decision_id: isOther ? `dec_${"a".repeat(20)}` : (purchase.decision?.id ?? "") },
     mistake,
+    // The held collection is simulated again, and has failed (docs/relayer.md).
+    refused:
+      purchase.status === "refund_due" && !isOther
+        ? () => noteRelayed(walk.model, { kind: "collect_refund", purchase: purchase.id, status: "failed" })
+        : undefined,
   };
 }
 
