@@ -344,7 +344,7 @@ test("a call whose effect differs from the sandbox's own contract is named, with
     [
       [
         "the rest of the funding is collected in its last second",
-        "the call should have succeeded; it reverted with DeadlinePassed(timestamp 1769826620, deadline 1769820625) (HASH)",
+        "the call should have succeeded; it reverted with DeadlinePassed(timestamp 1769826620, deadline 1769820626) (HASH)",
       ],
       [
         "a large refund long after a revocation is accepted",
