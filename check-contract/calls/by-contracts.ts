@@ -1,11 +1,11 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { openProgramCall, payCall } from "../../protocol/call.ts";
+import { claimCall, collectRefundCall, openProgramCall, payCall } from "../../protocol/call.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import { functionOf } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
-import type { ContractCall, SimulatedStep } from "./call-recorder.ts";
+import type { CallRecorder, ContractCall, SimulatedStep } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 import { between, callEveryFunction } from "./every-function.ts";
 
@@ -36,29 +36,55 @@ export const callsByContracts: CallSequence = {
     const steps = groups.flatMap((group, index) =>
       group.map((step) => [now + 1n + BigInt(index) * between, ...step] as const),
     );
+    const twice: SimulatedStep = {
+      rule: "two payments, claims and refunds in one transaction are recorded",
+      function: "collectRefund",
+      actor: "stranger",
+      call: { to: passing, data: multicall(payClaimAndRefundTwice(recorder).map((one) => passOn(...one))) },
+      timestamp: now + 1n + BigInt(groups.length) * between,
+    };
+    const calls = steps.flatMap(([timestamp, rule, actor, call], index): SimulatedStep[] => {
+      const called = functionOf(call.data);
+      // After a pause, no payment follows.
+      const payment = called === "setPaused" ? [] : [approve, pay].map((one) => passOn("buyer", one));
+      const opening = { target: registrar, data: openProgramCall(registrar, program(index), terms).data };
+      const whole: SimulatedStep = {
+        rule: called === undefined ? null : `${rule}, and so are others in the same transaction`,
+        function: called,
+        breaks: "several calls in one transaction succeed",
+        actor: "stranger",
+        call: { to: passing, data: multicall([passOn(actor, call), ...payment, opening]) },
+        timestamp,
+      };
+      if (called === undefined || open.includes(called)) return [whole];
+      const passed = { to: passing, data: forward(call) };
+      const name = `${called} through a contract that the ${actor} calls is refused`;
+      return [{ rule: name, function: called, actor, call: passed, timestamp }, whole];
+    });
     await recorder.simulate(
-      steps.flatMap(([timestamp, rule, actor, call], index): SimulatedStep[] => {
-        const called = functionOf(call.data);
-        // After a pause, no payment follows.
-        const payment = called === "setPaused" ? [] : [approve, pay].map((one) => passOn("buyer", one));
-        const opening = { target: registrar, data: openProgramCall(registrar, program(index), terms).data };
-        const whole: SimulatedStep = {
-          rule: called === undefined ? null : `${rule}, and so are others in the same transaction`,
-          function: called,
-          breaks: "several calls in one transaction succeed",
-          actor: "stranger",
-          call: { to: passing, data: multicall([passOn(actor, call), ...payment, opening]) },
-          timestamp,
-        };
-        if (called === undefined || open.includes(called)) return [whole];
-        const passed = { to: passing, data: forward(call) };
-        const name = `${called} through a contract that the ${actor} calls is refused`;
-        return [{ rule: name, function: called, actor, call: passed, timestamp }, whole];
-      }),
-      Object.fromEntries(steps.map(([, , actor]) => [fixture.address(actor), { code }])),
+      [...calls, twice],
+      Object.fromEntries(
+        [...steps.map(([, , actor]) => actor), "merchant" as const].map((actor) => [
+          fixture.address(actor),
+          { code },
+        ]),
+      ),
     );
   },
 };
+
+/** Returns a payment, a claim and a refund of each of the buyer's purchases, under one funding. */
+function payClaimAndRefundTwice({ fixture, registrar }: CallRecorder): [Actor, ContractCall][] {
+  return [
+    ["merchant", fixture.approve(100n * usdc, fixture.contracts.funding_source)],
+    ["buyer", fixture.approve(100n * usdc)],
+    ...[fixture.purchase, fixture.second].flatMap(({ commitment: { hash } }): [Actor, ContractCall][] => [
+      ["buyer", payCall(registrar, hash, 5n)],
+      ["beneficiary", claimCall(registrar, hash, hashId("claim"))],
+      ["operator", collectRefundCall(registrar, hash, 2n, hashId("decision"))],
+    ]),
+  ];
+}
 
 function forward({ to, data }: ContractCall): Hex {
   return encodeFunctionData({ abi: contractWalletAbi, functionName: "forward", args: [to, data] });

@@ -185,6 +185,12 @@ export const contractSignerCalls: CallSequence = {
   async run(recorder) {
     const { registrar, fixture } = recorder;
     const { operator, commitmentSigner: owner, bounds } = await recorder.programState();
+    const register = commitments(recorder, registerCall, "merchant");
+    const offer = commitments(recorder, offerCall, "operator");
+    await fixture.client.setCode({ address: owner, bytecode: "0x00" });
+    await register("a signature of the key of a signer that has got code since is refused");
+    recorder.tried("register", askedByCode);
+    await fixture.client.setCode({ address: owner, bytecode: "0x" });
     const signer = await fixture.deploy("ContractSigner", "ContractSigner", pad(owner));
     const terms = {
       operator,
@@ -197,8 +203,6 @@ export const contractSignerCalls: CallSequence = {
     const enroll = enrollCall(registrar, authorization, signature);
     await recorder.call("an enrollment that a contract signs is accepted", "other_merchant", enroll);
     recorder.tried("enroll", askedByCode);
-    const register = commitments(recorder, registerCall, "merchant");
-    const offer = commitments(recorder, offerCall, "operator");
     await register("a registration that a contract signs is accepted");
     recorder.tried("register", askedByCode);
     await offer("an offer that a contract signs is accepted");

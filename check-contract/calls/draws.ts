@@ -4,7 +4,7 @@ import { codeWith } from "../rules/signers.ts";
 import type { SimulatedStep } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 
-/** Calls of the funding source that no transaction can make: the registrar contract draws with canonical calldata only. */
+/** Draws by contracts, which send no transaction: by the registrar contract, which draws with canonical calldata only, and by its imitations. */
 export const drawCalls: CallSequence = {
   name: "draws",
   async run(recorder) {

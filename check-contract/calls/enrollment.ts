@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { enrollCall, revokeFundingCall, setPausedCall } from "../../protocol/call.ts";
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import type { CallRecorder } from "./call-recorder.ts";
@@ -46,8 +47,9 @@ export const enrollmentCalls: CallSequence = {
     const zero = `0x${"00".repeat(32)}` as const;
     const taken = hashId(fixture.merchant.id);
     await enroll("only the wallet of the authorization enrolls", {}, { actor: "stranger" });
-    await enroll("a funding above 128 bits is refused", { cap: 2n ** 128n });
+    await enroll("a funding above 128 bits is refused", { cap: 2n ** 128n + usdc });
     await enroll("a funding of zero is refused", { cap: 0n });
+    await enroll("a funding until the second zero is refused", { validUntil: 0n });
     await enroll("an enrollment with a zero merchantRef is refused", { merchantRef: zero });
     await enroll("a merchantRef cannot be used twice", { merchantRef: taken });
     await enroll(

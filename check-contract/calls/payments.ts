@@ -51,6 +51,7 @@ async function payOnce(recorder: CallRecorder): Promise<void> {
   await recorder.call("the merchant cannot pay", "merchant", pay(usdc));
   await recorder.call("a payment of zero is refused", "buyer", pay(0n));
   await recorder.call("a payment above the amount is refused", "buyer", pay(25n * usdc + 1n));
+  await recorder.call("a payment above 128 bits is refused", "buyer", pay(2n ** 128n + 1n));
   await recorder.call("the smallest payment is recorded", "buyer", pay(1n));
   await recorder.call("the buyer lets any amount be drawn", "buyer", recorder.fixture.approve(maxUint256));
   await recorder.call("a payment from an infinite allowance is recorded", "buyer", pay(1n));
@@ -67,6 +68,7 @@ async function payBatches(recorder: CallRecorder): Promise<void> {
   await recorder.call("a batch with an amount too many is refused", "buyer", batch([id], usdc, usdc));
   await recorder.call("a batch without amounts is refused", "buyer", batch([id]));
   await recorder.call("a batch above one of the amounts is refused", "buyer", batch(both, usdc, 41n * usdc));
+  await recorder.call("a batch above 128 bits is refused", "buyer", batch([id], 2n ** 128n + 1n));
   await recorder.call("a batch of one pays one purchase", "buyer", batch([id], usdc));
   await recorder.call(
     "a batch pays each purchase its own amount",

@@ -49,12 +49,12 @@ export const programCalls: CallSequence = {
     await recorder.call(
       "new bounds above 128 bits are refused",
       "stranger",
-      set({ maxPurchase: largest + 1n }),
+      set({ maxPurchase: largest + 2n }),
     );
     await recorder.call(
       "a new budget above 128 bits is refused",
       "stranger",
-      set({ openBudget: largest + 1n }),
+      set({ openBudget: largest + 2n }),
     );
     await recorder.call(
       "the admin sets operator, commitment signer and bounds",
@@ -81,9 +81,9 @@ async function openPrograms(
   await recorder.call(
     "a largest purchase above 128 bits is refused",
     "stranger",
-    open({ maxPurchase: largest + 1n }),
+    open({ maxPurchase: largest + 2n }),
   );
-  await recorder.call("a budget above 128 bits is refused", "stranger", open({ openBudget: largest + 1n }));
+  await recorder.call("a budget above 128 bits is refused", "stranger", open({ openBudget: largest + 2n }));
   await recorder.call("the caller that opens a program is its admin", "stranger", open());
   await recorder.call(
     "a program can be opened with bounds that have ended",

@@ -16,6 +16,8 @@ import type { CallSequence } from "./call-sequence.ts";
 
 const zero = `0x${"00".repeat(32)}` as const;
 const unknown = hashId("pur_unknown");
+/** Of an award above what was paid and above the cap. */
+const aboveAll = ["AmountOutOfRange", "FundingInsufficient"];
 
 /** The calls that claim and refund. */
 export const refundCalls: CallSequence = {
@@ -56,6 +58,8 @@ export const refundCalls: CallSequence = {
     await recorder.call("a refund with a zero decision hash is refused", "operator", collect(usdc, zero));
     await recorder.call("a refund of zero is refused", "operator", collect(0n));
     await recorder.call("a refund above what was paid is refused", "operator", collect(15n * usdc + 1n));
+    const wide = collect(2n ** 128n + 1n);
+    await recorder.callRefusedWith(aboveAll, "a refund above 128 bits is refused", "operator", wide);
     await recorder.call("a refund of all that was paid is collected", "operator", collect(15n * usdc));
     await recorder.call(
       "a purchase cannot be refunded twice",

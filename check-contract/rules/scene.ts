@@ -65,7 +65,7 @@ export interface Scene {
 const matesProgram = "prg_other";
 
 /** The amounts of the purchases that are not on chain. */
-const nextAmounts = [0n, 1n, 10n, 12n, 13n, 20n, 21n, 100n, amounts.largest];
+const nextAmounts = [0n, 1n, 10n, 12n, 13n, 20n, 21n, 100n, amounts.largest, amounts.wide];
 
 /** Signs the messages of all states, and mines what these start from. */
 export async function prepareScene(fixture: ContractFixture): Promise<Scene> {

@@ -27,6 +27,8 @@ export const amounts = {
   newCap: 100n,
   /** Added to any other one, it needs more bits than an amount has. */
   largest: 2n ** 128n - 1n,
+  /** Its lower 128 bits are one that can be bought. */
+  wide: 2n ** 128n + 10n,
   maxPurchase: 12n,
   /** The rest of the budget before the purchase is offered. */
   budget: 21n,

@@ -49,7 +49,7 @@ function newPurchaseRules(state: PurchaseState, { amount, second, after }: NewPu
     state.funding === "re-enrolled" ? amounts.newCap : after === "a refund" ? amounts.rest : amounts.cap;
   return {
     ProgramPaused: state.program === "paused",
-    AmountOutOfRange: amount < 1n,
+    AmountOutOfRange: isOutside(amount, amounts.largest),
     DeadlinePassed: (second ?? 0) > ends.nextOffer,
     NotEnrolled: !enrolled,
     FundingInsufficient: enrolled && amount > rest,
@@ -85,6 +85,7 @@ export const registrations = define<NewPurchase>(registrationRules, [
       name: "register above the rest of the cap",
       after: "a refund" as const,
     },
+    { ...register(amounts.wide), name: "register above 128 bits", only: "offer, open" as const },
     {
       ...register(amounts.largest),
       name: "register the largest amount",
@@ -130,6 +131,7 @@ export const offers = define<NewPurchase>(offerRules, [
     { ...offer(0n), name: "offer with an amount of zero" },
     { ...offer(amounts.maxPurchase), name: "offer of the largest amount" },
     { ...offer(amounts.maxPurchase + 1n), name: "offer above the largest amount" },
+    { ...offer(amounts.wide), name: "offer above 128 bits", only: "offer, open" as const },
     { ...offer(amounts.purchase), name: "offer above the rest of the cap", after: "a refund" as const },
     { ...offer(amounts.purchase), name: "offer in the last second of the bounds", second: ends.bounds },
     { ...offer(amounts.purchase), name: "offer one second after the bounds", second: ends.bounds + 1 },

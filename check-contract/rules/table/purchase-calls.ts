@@ -168,8 +168,8 @@ export const expiries = define<Variant>(
     { ...expire, by: "stranger", name: "expire after the claim deadline", second: ends.claim + 1 },
     { ...expire, by: "stranger", name: "expire after the end of the funding", second: ends.newFunding + 1 },
     ...byEveryone("expire", { ...expire, second: ends.pay + 1, plainOnly: true as const }),
-    ...byEveryone("expire in the last second of the pay deadline", { ...expire, second: ends.pay }).filter(
-      ({ by }) => by === "stranger" || by === "admin" || by === "operator",
+    ...byEveryone("expire in the last second of the pay deadline", { ...expire, second: ends.pay }).map(
+      (variant) => (variant.by === "stranger" ? variant : { ...variant, plainOnly: true as const }),
     ),
   ],
 );
