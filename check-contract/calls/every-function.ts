@@ -24,7 +24,7 @@ import type { CallRecorder } from "./call-recorder.ts";
 
 const demo = hashId("prg_demo");
 
-/** The seconds between two groups, if no more time is to pass: an offer that expires can be paid for 10. */
+/** The seconds between two groups, if no more time is to pass: longer than an offer that expires can be paid. */
 export const between = 20n;
 
 type Steps = readonly (readonly [rule: string, actor: Actor, call: Pick<Call, "to" | "data">])[];
@@ -32,7 +32,7 @@ type Steps = readonly (readonly [rule: string, actor: Actor, call: Pick<Call, "t
 /**
  * Signs what a call of every function needs, and returns the calls in their order: some time passes between one group and the next.
  *
- * @param end - the last second of all periods; an offer that expires can be paid for 10 seconds.
+ * @param end - the last second of all periods, but for an offer that expires.
  */
 // Long: one list of calls in the order of their times.
 export async function callEveryFunction(

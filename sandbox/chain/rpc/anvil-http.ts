@@ -51,6 +51,8 @@ export class AnvilHttp {
       return await readHeld(await promise, held);
     } catch (cause) {
       if (cause instanceof AnswerLimitError) throw cause;
+      // The end of the connections fails what is under way.
+      if (this.#isClosed) throw new ChainSilentError(closedMessage, { cause });
       const reason = late.aborted
         ? `The chain gave no response within ${answerMs / 1_000} s. Send the request again.`
         : "The chain does not respond. See whether the sandbox still runs.";
