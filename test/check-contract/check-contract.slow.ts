@@ -293,7 +293,7 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     expect(findings).toMatchObject([{ rule, failure: expect.stringMatching(failure) }]);
   },
   // The first one compiles all of them.
-  300_000,
+  600_000,
 );
 
 test.each([
@@ -308,7 +308,7 @@ test.each([
     const { findings } = await checkContract(await readArtifact(file), { reference, attacks: [] });
     expect(findings).toMatchObject([{ rule }]);
   },
-  300_000,
+  600_000,
 );
 
 test("a contract that accepts ETH with every call is one finding", async () => {
