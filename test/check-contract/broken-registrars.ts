@@ -482,15 +482,11 @@ export async function brokenArtifacts(broken: readonly Break[] = Object.values(b
   );
 }
 
-/** Compiles the registrars that differ in few calls only, and answers the artifact file of each, by its name. */
-export async function rareArtifacts(): Promise<ReadonlyMap<string, string>> {
-  const original = await readSource("contracts/PurchaseRegistrar.sol");
-  const registrars = Object.entries(rareBreaks).map(([name, changes]) => ({
-    name,
-    content: renameContract(changeSource(original, name, changes), name),
-  }));
-  const files = await compileRegistrars(registrars);
-  return new Map(registrars.map(({ name }, index) => [name, files[index] ?? ""]));
+/** Compiles a registrar that differs in few calls only, and answers its artifact file. */
+export async function rareArtifact(name: RareBreak): Promise<string> {
+  const content = changeSource(await readSource("contracts/PurchaseRegistrar.sol"), name, rareBreaks[name]);
+  const [file = ""] = await compileRegistrars([{ name, content: renameContract(content, name) }]);
+  return file;
 }
 
 function changeSource(original: string, name: string, changes: readonly Omit<Break, "name">[]): string {

@@ -10,7 +10,7 @@ import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { tryCli } from "../cli/run-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { brokenArtifacts, type RareBreak, rareArtifacts, reorderedArtifact } from "./broken-registrars.ts";
+import { brokenArtifacts, type RareBreak, rareArtifact, reorderedArtifact } from "./broken-registrars.ts";
 
 const own = join(packageRoot(), "artifacts", "contracts", "PurchaseRegistrar.sol", "PurchaseRegistrar.json");
 const adversary = join(
@@ -288,12 +288,14 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
 ])(
   "a bug that shows in few calls is one finding, which names it: %s",
   async (name, only, rule, failure) => {
-    const file = (await rareArtifacts()).get(name) ?? "";
-    const { findings } = await checkContract(await readArtifact(file), { reference, only });
+    const artifact = await readArtifact(await rareArtifact(name));
+    const { findings } = await checkContract(artifact, {
+      reference,
+      only,
+    });
     expect(findings).toMatchObject([{ rule, failure: expect.stringMatching(failure) }]);
   },
-  // The first one compiles all of them.
-  600_000,
+  120_000,
 );
 
 test.each([
@@ -304,11 +306,14 @@ test.each([
 ] as const)(
   "a wrong value is one finding, whatever events, errors and later calls show it: %s",
   async (name, rule) => {
-    const file = (await rareArtifacts()).get(name) ?? "";
-    const { findings } = await checkContract(await readArtifact(file), { reference, attacks: [] });
+    const artifact = await readArtifact(await rareArtifact(name));
+    const { findings } = await checkContract(artifact, {
+      reference,
+      attacks: [],
+    });
     expect(findings).toMatchObject([{ rule }]);
   },
-  600_000,
+  120_000,
 );
 
 test("a contract that accepts ETH with every call is one finding", async () => {
