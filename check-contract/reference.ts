@@ -92,17 +92,15 @@ export async function recordReference(): Promise<ReferenceEffects & { states: St
 async function recordOwn(sequence: CallSequence, fixture: ContractFixture): Promise<readonly RecordedCall[]> {
   const { recorded, error } = await recordSequence(sequence, fixture);
   if (error !== null) throw new Error(`The calls of ${sequence.name} cannot be sent: ${error.failure}`);
-  return recorded;
+  // Hashes are not compared, and cannot be compressed.
+  return recorded.map((call) => ({ ...call, hash: null }));
 }
 
 /** Returns the content of the file of a reference. */
 export function encodeReference({ gas, calls, states }: Awaited<ReturnType<typeof recordReference>>): Buffer {
   const stored: z.infer<typeof storedSchema> = {
     gas,
-    // Hashes are not compared, and cannot be compressed.
-    calls: callSequences.map((sequence) =>
-      (calls.get(sequence) ?? []).map((call) => ({ ...call, hash: null })),
-    ),
+    calls: callSequences.map((sequence) => [...(calls.get(sequence) ?? [])]),
     views: [...states.views],
     states: states.states.map(({ outcomes }) =>
       Object.fromEntries([...outcomes].map(([{ name }, outcome]) => [name, outcome])),
