@@ -61,7 +61,9 @@ test("two fresh sandboxes with one seed that run the same demo are equal to the 
   expect(await traits(second)).toEqual({ transactions, ...rest });
 });
 
-test("two processes that run the demo one after the other have one fingerprint", async () => {
+test("two processes that run the demo one after the other have one fingerprint", {
+  tags: "thorough",
+}, async () => {
   const here = await runAlone();
   expect(await runElsewhere("equal")).toEqual(here);
 });

@@ -201,7 +201,7 @@ describe("checkClient", () => {
     expect(right).toMatchObject({ passed: true, totals: { safe: 1 } });
   });
 
-  test("finds that a client asks with another key after it has given up", async () => {
+  test("finds that a client asks with another key after it has given up", { tags: "thorough" }, async () => {
     const { cases } = await checkSale(async (sandbox) => {
       const { id } = (await sandbox.given.purchase({ state: "created" })).purchase;
       await giveUp(sandbox, async (signal) => await activate(sandbox, id, { signal })).catch(
@@ -218,7 +218,9 @@ describe("checkClient", () => {
     ]);
   });
 
-  test("names the keys of the request that was sent again, and not of the same request that was sent meanwhile", async () => {
+  test("names the keys of the request that was sent again, and not of the same request that was sent meanwhile", {
+    tags: "thorough",
+  }, async () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
       await giveUp(
         sandbox,
@@ -306,21 +308,25 @@ describe("checkClient", () => {
         await wallets.stranger.sendCall(approveCall(contracts.token, contracts.registrar, 5n)),
       /; allowances were made after it, before the genuine event\.$/,
     ],
-  ])("finds that a client acts on a forged event that it refuses, %s", async (_, act, cause) => {
-    const { cases } = await checkSale(async (sandbox, merchant) => {
-      await sendOnce(sandbox, merchant, "order-1001");
-      const end = await receive(sandbox, async ({ type, data, isGenuine }) => {
-        if (type !== "purchase.created") return 400;
-        await act(sandbox, data.purchase_id);
-        return isGenuine ? 204 : 401;
-      });
-      await end();
-    }, "forged-key");
-    expect(cases).toMatchObject([{ verdict: "accepted_forgery", cause: expect.stringMatching(cause) }]);
-    expect(cases[0]?.cause).toMatch(
-      /^the receiver responded with 401 to purchase\.created that another key has signed; /,
-    );
-  });
+  ])(
+    "finds that a client acts on a forged event that it refuses, %s",
+    { tags: "thorough" },
+    async (_, act, cause) => {
+      const { cases } = await checkSale(async (sandbox, merchant) => {
+        await sendOnce(sandbox, merchant, "order-1001");
+        const end = await receive(sandbox, async ({ type, data, isGenuine }) => {
+          if (type !== "purchase.created") return 400;
+          await act(sandbox, data.purchase_id);
+          return isGenuine ? 204 : 401;
+        });
+        await end();
+      }, "forged-key");
+      expect(cases).toMatchObject([{ verdict: "accepted_forgery", cause: expect.stringMatching(cause) }]);
+      expect(cases[0]?.cause).toMatch(
+        /^the receiver responded with 401 to purchase\.created that another key has signed; /,
+      );
+    },
+  );
 
   test("allows what a client does anyway while a forged event comes", async () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
@@ -336,7 +342,9 @@ describe("checkClient", () => {
     expect(cases).toMatchObject([{ verdict: "safe" }]);
   });
 
-  test("allows what a client does anyway, before the events in one run and while a forged one comes in the next", async () => {
+  test("allows what a client does anyway, before the events in one run and while a forged one comes in the next", {
+    tags: "thorough",
+  }, async () => {
     let runs = 0;
     const { cases } = await checkSale(
       async (sandbox, merchant) => {
@@ -367,7 +375,7 @@ describe("checkClient", () => {
     expect(cases).toMatchObject([{ verdict: "safe" }]);
   });
 
-  test("forges the event again when the receiver did not listen yet", async () => {
+  test("forges the event again when the receiver did not listen yet", { tags: "thorough" }, async () => {
     const port = await freePort();
     const sell = async (sandbox: Sandbox, merchant: string) => {
       await sandbox.receiver.pin(`http://127.0.0.1:${port}/`);
@@ -389,7 +397,9 @@ describe("checkClient", () => {
     ]);
   });
 
-  test("forges the first event of each type, and finds that a client verifies only some", async () => {
+  test("forges the first event of each type, and finds that a client verifies only some", {
+    tags: "thorough",
+  }, async () => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
       await sendOnce(sandbox, merchant, "order-1001");
       const respond = (event: Received) => answering(event.type === "purchase.created" ? 204 : 401)(event);
@@ -458,7 +468,7 @@ describe("checkClient", () => {
     expect(cases).toMatchObject([{ n: 3, verdict: "safe" }]);
   });
 
-  test("allows the number of keys of either run without a fault", async () => {
+  test("allows the number of keys of either run without a fault", { tags: "thorough" }, async () => {
     let runs = 0;
     const { cases } = await checkSale(async (sandbox, merchant) => {
       const id = await sendOnce(sandbox, merchant, "order-1001");
@@ -469,7 +479,9 @@ describe("checkClient", () => {
     expect(cases).toMatchObject([{ verdict: "safe" }]);
   });
 
-  test("disturbs the client's own request after one of the sandbox for the same operation", async () => {
+  test("disturbs the client's own request after one of the sandbox for the same operation", {
+    tags: "thorough",
+  }, async () => {
     const { cases } = await checkClient({
       run: async (sandbox) => {
         const { merchant } = await sandbox.given.merchant({ state: "funded" });
