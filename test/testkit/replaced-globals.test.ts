@@ -109,7 +109,9 @@ describe("fake timers do not reach the sandbox:", () => {
   testEach(fakes);
 });
 
-test("fake timers of node:test from before the first sandbox do not reach it", async () => {
+test("fake timers of node:test from before the first sandbox do not reach it", {
+  tags: "thorough",
+}, async () => {
   const run = promisify(execFile)(process.execPath, [programFile("fake-timers-first")], { timeout: 50_000 });
   expect((await run).stdout).toBe("done\n");
 });

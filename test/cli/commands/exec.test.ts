@@ -130,7 +130,9 @@ describe("exec", () => {
     );
   });
 
-  test("logs a line for each request with --log-level info, as text with --log-format text", async () => {
+  test("logs a line for each request with --log-level info, as text with --log-format text", {
+    tags: "thorough",
+  }, async () => {
     const program = `await fetch(process.env.ROUTING_API_URL + "/v1/routing/capabilities")`;
     const log = async (...options: string[]) => await tryCli(["exec", ...options, ...node(program)]);
     expect((await log("--log-level", "info", "--log-format", "text")).stderr).toMatch(
