@@ -117,7 +117,7 @@ function stateOption(states: readonly string[]): Option {
 }
 
 function amountOption(name: string, description: string, value: string): Option {
-  return optionWithDefault(`--${name} <amount>`, `${description}, in base units of the token`, value);
+  return optionWithDefault(`--${name} <amount>`, `${description}, in base units`, value);
 }
 
 function walletOption(name: string, description: string, wallet: string): Option {

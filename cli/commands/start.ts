@@ -45,7 +45,7 @@ export function startCommand(terminal: Terminal): Command {
     .addOption(
       new Option(
         "--watch",
-        "whenever the artifact of --registrar changes, replace the sandbox with a fresh one that uses the new contract, on the same ports",
+        "when the artifact of --registrar changes, replace the sandbox with a fresh one on the new contract and the same ports",
       ).conflicts(["store", "from"]),
     )
     .hook("preAction", () => {

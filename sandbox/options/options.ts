@@ -285,7 +285,7 @@ export const sandboxOptions = objectOf("", {
       (value) => typeof value === "string" && isIP(value) !== 0,
     ),
     "--listen <address>",
-    "the IP address that all ports listen at, such as 0.0.0.0 in a container; everyone who reaches it controls the sandbox",
+    "the IP address of all ports, such as 0.0.0.0 in a container; everyone who reaches it controls the sandbox",
     { byDefault: "127.0.0.1" },
   ),
   allowHosts: flagged(
@@ -322,7 +322,7 @@ export const sandboxOptions = objectOf("", {
       ),
     ),
     "--program <id>",
-    'a program to serve, as an id or as "id=name", such as prg_books or "prg_books=Book store"; repeatable',
+    'a program to serve: "id" or "id=name", such as "prg_books=Book store"; repeatable',
     { byDefault: "prg_demo and prg_other", pairedWith: "name" },
   ),
   accounts: flagged(
@@ -333,7 +333,7 @@ export const sandboxOptions = objectOf("", {
       ),
     ),
     "--account <id>",
-    'an account besides those of the programs, as an id or as "id=program", such as acct_worker or acct_worker=prg_other; repeatable',
+    'an account besides those of the programs: "id" or "id=program", such as acct_worker=prg_other; repeatable',
     { pairedWith: "program" },
   ),
   contracts: objectOf('such as { registrar: { artifact: "out/MyRegistrar.sol/MyRegistrar.json" } }', {

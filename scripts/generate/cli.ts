@@ -1,12 +1,19 @@
 import type { Argument, Option } from "commander";
 import { commandsOf, createProgram, exampleOfCommand, type NamedCommand } from "../../cli/program.ts";
-import { markdownTable } from "../../server/documentation/tables.ts";
 import { capitalize } from "../../server/lib/wording.ts";
 
 const program = createProgram(process);
 
-const table = (head: string, rows: readonly (readonly string[])[]) =>
-  rows.length === 0 ? [] : [markdownTable([head, "Description", "Default"], rows), ""];
+/** The pages that list the choices of options with many. */
+const pagesOfChoices: { readonly [option: string]: string } = {
+  "--action": "faults.md#all-faults",
+  "--point": "faults.md#all-faults",
+  "--wallet": "tests.md#act-as-a-wallet",
+  "--buyer": "tests.md#act-as-a-wallet",
+  "--beneficiary": "tests.md#act-as-a-wallet",
+};
+
+const entries = (lines: readonly string[]) => (lines.length === 0 ? [] : [...lines, ""]);
 
 /** An option of a command; equal keys are the same option, whose default can differ. */
 interface CommandOption {
@@ -50,43 +57,71 @@ function describe(named: NamedCommand): string[] {
     "",
     `${sentence(shown.commandDescription(command))}`,
     "",
-    "```sh",
-    exampleOfCommand(path),
-    "```",
-    "",
-    ...table("Argument", shown.visibleArguments(command).map(describeArgument)),
-    ...table(
-      "Option",
-      own.map(({ option }) => describeOption(option)),
-    ),
-    ...list("As in [start](#start)", start),
-    ...list("[Common options](#common-options)", usual),
+    ...exampleOf(path),
+    ...entries([
+      ...shown.visibleArguments(command).map(describeArgument),
+      ...own.map(({ option }) => describeOption(option)),
+      ...ofStartToo(start, own),
+      ...list("[Common](#common-options): ", usual),
+    ]),
+  ];
+}
+
+/** Returns the block with a command's example, unless it has only its name and the usual options. */
+function exampleOf(path: string): string[] {
+  const example = exampleOfCommand(path);
+  const isBare = example.replace(/( --data-dir \.sandbox| --json)?$/, "") === `routing-sandbox ${path}`;
+  return isBare ? [] : ["```sh", example, "```", ""];
+}
+
+/** Returns the line of the options that the section of `start` describes: of those that it has or of those that it lacks, the shorter list. */
+function ofStartToo(options: readonly CommandOption[], own: readonly CommandOption[]): string[] {
+  const has = new Set([...options, ...own].map(({ option }) => option.long));
+  const lacks = [...ofStart.values()].filter(({ option }) => !has.has(option.long));
+  if (lacks.length >= options.length) return list("As in [start](#start): ", options);
+  const changed = options.filter(hasOtherDefault);
+  return [
+    `- All others of [start](#start) but ${namesOf(lacks)}${changed.length === 0 ? "" : `; with other defaults: ${namesOf(changed)}`}`,
   ];
 }
 
 /** Returns a line with options that another section describes, each with its default if it differs from the one there. */
 function list(where: string, options: readonly CommandOption[]): string[] {
-  const names = options.map(({ option, key }) => {
-    const there = ofStart.get(key)?.option ?? option;
-    const differs = defaultOf(there) !== defaultOf(option);
-    return `\`${option.long}\`${differs ? ` (default ${defaultOf(option)})` : ""}`;
-  });
-  return names.length === 0 ? [] : [`${where}: ${names.join(", ")}.`, ""];
+  return options.length === 0 ? [] : [`- ${where}${namesOf(options)}`];
 }
 
-function describeArgument(argument: Argument): string[] {
+function namesOf(options: readonly CommandOption[]): string {
+  return options
+    .map((one) => `\`${one.option.long}\`${hasOtherDefault(one) ? ` (${defaultOf(one.option)})` : ""}`)
+    .join(", ");
+}
+
+function hasOtherDefault({ key, option }: CommandOption): boolean {
+  return defaultOf(ofStart.get(key)?.option ?? option) !== defaultOf(option);
+}
+
+function describeArgument(argument: Argument): string {
   const { description, argChoices, required, variadic } = argument;
   const name = `${argument.name()}${variadic ? "..." : ""}`;
-  return [
-    `\`${required ? `<${name}>` : `[${name}]`}\``,
+  return entryOf(
+    required ? `<${name}>` : `[${name}]`,
     withChoices(description, argChoices, variadic),
-    defaultOf(argument),
-  ];
+    argument,
+  );
 }
 
-function describeOption(option: Option): string[] {
-  const { flags, description, argChoices } = option;
-  return [`\`${flags}\``, `${withChoices(description, argChoices)}`, defaultOf(option)];
+function describeOption(option: Option): string {
+  const page = pagesOfChoices[option.long ?? ""];
+  const description =
+    page === undefined
+      ? withChoices(option.description, option.argChoices)
+      : `${option.description}; one of [these](${page})`;
+  return entryOf(option.flags, description, option);
+}
+
+function entryOf(name: string, description: string, of: Argument | Option): string {
+  const value = defaultOf(of);
+  return `- \`${name}\`: ${description}${value === "" ? "" : ` (default: ${value})`}`;
 }
 
 function withChoices(text: string, choices: readonly string[] | undefined, variadic = false): string {
@@ -120,22 +155,19 @@ const generated = `${[
   "",
   "## Common options",
   "",
-  ...table(
-    "Option",
-    common.map(({ option }) => describeOption(option)),
-  ),
+  ...entries(common.map(({ option }) => describeOption(option))),
   "## Configuration",
   "",
-  "You can also set the options of `start`, `exec`, `pool`, `join`, `check-client` and `doctor` by environment variables or in a config file. A flag wins",
-  "over the environment, the environment over the file, and the file over the default.",
+  "The options of `start`, `exec`, `pool`, `join`, `check-client` and `doctor` can also be environment variables, or in a config file. A flag wins over",
+  "the environment, the environment over the file, and the file over the default.",
   "",
-  "- **Environment:** `ROUTING_SANDBOX_` and the name of the flag, such as `ROUTING_SANDBOX_API_PORT=0` for `--api-port`. Separate the entries of a",
-  "  repeatable option by commas. A flag without a value takes `true` or `false`.",
+  "- **Environment:** such as `ROUTING_SANDBOX_API_PORT=0` for `--api-port`. Separate the entries of a repeatable option by commas. A flag without a",
+  "  value takes `true` or `false`.",
   "- **Config file:** `routing-sandbox.config.json` or `routing-sandbox.config.yaml` in the current folder. Its keys are the names of the flags (`api-port`",
   "  or `apiPort`), or those of [createSandbox](options.md) (`ports: { api: 0 }`). Use one name for each option.",
   "",
-  "An unknown name is refused. `ROUTING_SANDBOX_DATA_DIR` is the data directory of all other commands, too. It does not",
-  "change what a command of `exec` talks to. `deploy` takes the options of its node. `doctor` shows each value that is not a default, and where it came from.",
+  "An unknown name is refused. `deploy` takes only the options of its node. `ROUTING_SANDBOX_DATA_DIR` is the data directory of all commands, but does not",
+  "change what a command of `exec` talks to. `doctor` shows each value that is not a default, and where it came from.",
   "",
   ...commands.flatMap(describe),
   "Load the script into your shell. `routing-sandbox` must be on the PATH:",
