@@ -105,7 +105,7 @@ function excerptOf(text: string, words: readonly string[]): string {
     Number(line.split(" ").length > 4) +
     Number(/[.:!?]$/.test(line));
   const [best = ""] = text
-    .split(/\n|(?<=[.:!?])\s+(?=[A-Z])/)
+    .split(/\n|(?<=[.!?])\s+(?=[A-Z])/)
     .toSorted((left, right) => rankOfLine(right) - rankOfLine(left));
   const found = words.map((word) => best.toLowerCase().indexOf(word)).filter((at) => at >= 0);
   const at = best.length <= excerptLength ? 0 : Math.max(0, Math.min(...found) - excerptLength / 2);

@@ -64,7 +64,7 @@ export interface SandboxOptions {
    */
   listen?: string;
   /**
-   * Host names under which clients reach the sandbox, besides those of this machine. Without a port, a name is accepted with any port.
+   * Other host names under which clients reach the sandbox. A name without a port is accepted with any port.
    *
    * @defaultValue none
    */
@@ -82,13 +82,13 @@ export interface SandboxOptions {
    */
   confirmations?: number;
   /**
-   * The [programs](#programs) that are served. The first one is the default of calls that name none.
+   * The [programs](#programs) that are served. Calls that name none use the first one.
    *
    * @defaultValue `prg_demo`, `prg_other`
    */
   programs?: readonly ProgramOption[];
   /**
-   * Accounts besides those of the programs, such as one for each backend under test. An id alone is an account of the first program.
+   * [Accounts](#programs) besides those of the programs. An id alone is an account of the first program.
    *
    * @defaultValue none
    */
@@ -100,7 +100,7 @@ export interface SandboxOptions {
    */
   contracts?: { registrar?: RegistrarOption | undefined };
   /**
-   * The gas budget of each program: how much the relayer may spend on its transactions, in wei.
+   * How many wei the relayer may spend on the transactions of each program.
    *
    * @defaultValue `10n ** 18n` (1 ether)
    */
@@ -112,26 +112,25 @@ export interface SandboxOptions {
    */
   receiverUrl?: string;
   /**
-   * Whether events are delivered as they happen: next to your requests, so that equal runs can have other fingerprints.
+   * Delivers events as they happen, next to your requests: equal runs can have other fingerprints.
    *
    * @defaultValue false
    */
   autoDeliver?: boolean;
   /**
-   * Resolves the receiver's host name, once: gets the name, and returns a promise of `{ address, family }`, or of an array of them, which are tried in this
-   * order.
+   * Resolves the receiver's host name, once: gets the name, and returns a promise of `{ address, family }`, or of an array of them to try in this order.
    *
    * @defaultValue the system's resolver
    */
   resolveHost?: Resolve;
   /**
-   * The longest time that one delivery attempt may take, in real milliseconds.
+   * The longest real time of one delivery attempt.
    *
    * @defaultValue 5,000
    */
   deliveryTimeoutMs?: number;
   /**
-   * The data directory: the folder that stores the sandbox, and from which a later start resumes it. Without one, nothing is written to disk.
+   * The folder that stores the sandbox, and from which a later start resumes it. Without one, nothing is written to disk.
    *
    * @defaultValue none (`start`: `.sandbox`)
    */
@@ -143,7 +142,7 @@ export interface SandboxOptions {
    */
   store?: string;
   /**
-   * Whether to delete the sandbox in the data directory first.
+   * Deletes the sandbox in the data directory first.
    *
    * @defaultValue false
    */
@@ -155,19 +154,19 @@ export interface SandboxOptions {
    */
   from?: string;
   /**
-   * The longest time that a request waits until a relayed transaction is in a block, or for an identical request, in real milliseconds. No request waits for further confirmations.
+   * The longest real time that a request waits until a relayed transaction is in a block, or for an identical request. No request waits for further confirmations.
    *
    * @defaultValue 2,000
    */
   receiptTimeoutMs?: number;
   /**
-   * The longest time that a snapshot, a restore or a save waits for requests in progress, in real milliseconds.
+   * The longest real time that a snapshot, a restore or a save waits for requests in progress.
    *
    * @defaultValue 10,000
    */
   snapshotTimeoutMs?: number;
   /**
-   * The longest time that the start may take, in real milliseconds. It starts over at each block that the start mines again.
+   * The longest real time of the start. It starts over at each block that the start mines again.
    *
    * @defaultValue 30,000
    */
@@ -179,38 +178,37 @@ export interface SandboxOptions {
    */
   onReplay?: (made: number, all: number) => void;
   /**
-   * Each caller of the API may send `requests` requests in each period of `seconds` seconds of sandbox time.
+   * How many requests each caller of the API may send in each period of `seconds` of sandbox time.
    *
    * @defaultValue unlimited
    */
   rateLimit?: RateLimit;
   /**
-   * The limits of each port: open connections at a time, and real milliseconds until the headers and until the whole request have arrived.
+   * Limits of each port: open connections, and real milliseconds until the headers and the whole request have arrived.
    *
    * @defaultValue `{ connections: 1_000, headersMs: 10_000, requestMs: 30_000 }`
    */
   connectionLimits?: { [Limit in keyof ConnectionLimits]?: number | undefined };
   /**
-   * [Your own state](snapshots.md#your-own-state), to include in snapshots, restores, snapshot files and [fingerprints](ci.md#equal-runs).
+   * [Your own state](snapshots.md#your-own-state) for snapshots, restores, snapshot files and [fingerprints](ci.md#equal-runs).
    *
    * @defaultValue none
    */
   parts?: readonly Part[];
   /**
-   * Receives structured log lines: `info(fields, message)` for each request, `error(fields, message)` for failures.
+   * Receives log lines: `info(fields, message)` for each request, `error(fields, message)` for failures.
    *
    * @defaultValue log lines are dropped
    */
   log?: Log;
   /**
-   * Replaces the chain for all other parts of the sandbox, for example with a node that returns wrong data, to test how the sandbox reacts to it.
+   * Replaces the chain for the rest of the sandbox, for example with a node that returns wrong data.
    *
    * @defaultValue none
    */
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
   /**
-   * A node to connect to instead of a chain of the sandbox's own, and the files that [`routing-sandbox deploy`](public-network.md) has written for it. It
-   * determines seed, mode and programs.
+   * A node to connect to instead of an own chain, and the files that [`routing-sandbox deploy`](public-network.md) wrote. It determines seed, mode and programs.
    *
    * @defaultValue none
    */

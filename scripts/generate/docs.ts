@@ -118,18 +118,21 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
   },
 };
 
-/** Returns the table of all errors with a code but `SandboxError`, whose codes have a table of their own. */
-function otherErrorsTable(): string {
-  const rows = Object.entries(errors).flatMap(([name, codes]) =>
-    Object.entries(codes).map(([code, when], index) => [
-      index === 0 ? `\`${name}\`` : "",
-      `\`${code}\``,
-      when,
-    ]),
-  );
-  return markdownTable(
-    ["Error", "Code", "When"],
-    [["`ProblemError`", "the API's [codes](api.md#errors)", "The API refused a request."], ...rows],
+/** Returns a list of codes with when each occurs. */
+function codesList(codes: { readonly [code: string]: string }): string[] {
+  return Object.entries(codes).map(([code, when]) => `- \`${code}\`: ${when}`);
+}
+
+/** Returns the list of all errors with a code but `SandboxError`, whose codes have a list of their own. */
+function otherErrorsList(): string {
+  const entries = Object.entries(errors).flatMap(([name, codes]) => {
+    const lines = codesList(codes);
+    return lines.length === 1
+      ? lines.map((line) => line.replace("- ", `- \`${name}\`: `))
+      : [`- \`${name}\``, ...lines.map((line) => `  ${line}`)];
+  });
+  return ["- `ProblemError`: the API's [codes](api.md#errors), after a refusal of the API", ...entries].join(
+    "\n",
   );
 }
 
@@ -153,43 +156,60 @@ function textOf({ summary, description = "", success, method }: DescribedOperati
   return `${summary} ${description}`.trim() + status;
 }
 
-/**
- * Returns the table of the options of a schema, with sentences and defaults from their doc comments.
- *
- * @param flags - the title of the column of the flags.
- * @throws Error for an option without a comment or a default.
- */
-function optionsTable(file: string, { shape }: z.ZodObject, flags?: string): string {
+/** An option of a schema: the sentences and the default are those of its doc comment. */
+interface DescribedOption {
+  readonly name: string;
+  readonly flags: readonly string[];
+  readonly type: string;
+  readonly byDefault: string;
+  readonly what: string;
+}
+
+/** Returns the options of a schema. @throws Error for an option without a comment or a default. */
+function optionsOf(file: string, { shape }: z.ZodObject): DescribedOption[] {
   const comments = readFileSync(join(packageRoot(), file), "utf8").matchAll(
     /\/\*\*((?:(?!\*\/).)*)\*\/\s+(\w+)\?: /gs,
   );
   const texts = new Map([...comments].map(([, text = "", name = ""]) => [name, text]));
-  const rows = Object.entries(shape).map(([name, schema]) => {
+  return Object.entries(shape).map(([name, schema]) => {
     const [what = "", value] = (texts.get(name) ?? "")
       .replace(/\s*\n\s*\* ?/g, " ")
       .split(/\s*@defaultValue\s+/);
     if (value === undefined) throw new Error(`The option ${name} has no comment or no default.`);
     const own = flaggedOptions.filter((option) => option.name.split(".")[0] === name);
-    const flagged = own.map(({ flag }) => `\`${flag.replace(/ .*/, "")}\``).join(", ");
-    return [
-      `\`${name}\``,
-      ...(flags === undefined ? [] : [flagged]),
-      typeOf(schema),
-      value.trim(),
-      what.trim(),
-    ];
+    const flags = own.map(({ flag }) => `\`${flag.replace(/ .*/, "")}\``);
+    return { name, flags, type: typeOf(schema), byDefault: value.trim(), what: what.trim() };
   });
-  const head = flags === undefined ? ["Type"] : [flags, "Type and unit"];
-  return markdownTable(["Option", ...head, "Default", "What it does"], rows);
+}
+
+/** Returns a list of options, each with its flags, type and default at the end. */
+function optionsList(options: readonly DescribedOption[]): string {
+  return options
+    .map(({ name, flags, type, byDefault, what }) => {
+      const details = [...(flags.length === 0 ? [] : [flags.join(", ")]), type, `default ${byDefault}`];
+      return `- \`${name}\`: ${what} (${details.join("; ")})`;
+    })
+    .join("\n");
+}
+
+function optionsTable(options: readonly DescribedOption[]): string {
+  return markdownTable(
+    ["Option", "Type", "Default", "What it does"],
+    options.map(({ name, type, byDefault, what }) => [`\`${name}\``, type, byDefault, what]),
+  );
 }
 
 function typeOf(option: z.core.$ZodType): string {
   const schema = withoutWrappers(option);
-  if (schema instanceof z.ZodArray) return `an array; each entry is ${titleOf(schema.element)}`;
-  if (!(schema instanceof z.ZodObject)) return titleOf(schema);
+  if (schema instanceof z.ZodArray) return `array, each ${titleOf(schema.element)}`;
+  if (!(schema instanceof z.ZodObject)) return withoutArticle(titleOf(schema));
   const types = [...new Set(Object.values(schema.shape).map((field) => titleOf(withoutWrappers(field))))];
   const names = Object.keys(schema.shape);
   return `\`{ ${names.join(", ")} }\`, ${names.length === 1 ? "" : "each "}${types.join(" or ")}`;
+}
+
+function withoutArticle(title: string): string {
+  return title.replace(/^an? /, "");
 }
 
 function titleOf(schema: z.core.$ZodType): string {
@@ -240,14 +260,11 @@ const tables: { readonly [page: string]: Texts } = {
       Object.entries(signatureMistakes).map(([name, mistake]) => [`\`${name}\``, mistake]),
     ),
   },
-  "docs/explore.md": { options: optionsTable("testkit/explore/options.ts", exploreOptions) },
+  "docs/explore.md": { options: optionsTable(optionsOf("testkit/explore/options.ts", exploreOptions)) },
   "docs/options.md": {
-    options: optionsTable("sandbox/options/options.ts", sandboxOptions, "`start`"),
-    errors: markdownTable(
-      ["Code", "When"],
-      Object.entries(sandboxErrors).map(([code, when]) => [`\`${code}\``, when]),
-    ),
-    other_errors: otherErrorsTable(),
+    options: optionsList(optionsOf("sandbox/options/options.ts", sandboxOptions)),
+    errors: codesList(sandboxErrors).join("\n"),
+    other_errors: otherErrorsList(),
   },
 };
 

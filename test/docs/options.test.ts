@@ -5,26 +5,21 @@ import { expect, test } from "vitest";
 import { startCommand } from "../../cli/commands/start.ts";
 import { resolveOptions } from "../../sandbox/options/settings.ts";
 
-/** The cells of each row of the table in docs/options.md, by the option's name. */
-async function readRows(): Promise<Map<string, readonly string[]>> {
+/** The default of each option that docs/options.md lists, by the option's name. */
+async function readDefaults(): Promise<Map<string, string>> {
   const page = await readFile("docs/options.md", "utf8");
-  const table = page.split("<!-- generated:options -->\n")[1]?.split("\n<!-- /generated -->")[0];
-  const rows = (table ?? "").split("\n").slice(2);
-  return new Map(
-    rows.map((row) => {
-      const [name = "", ...cells] = row.slice(2, -2).split(" | ");
-      return [name.replaceAll("`", ""), cells];
-    }),
-  );
+  const list = page.split("<!-- generated:options -->\n")[1]?.split("\n<!-- /generated -->")[0] ?? "";
+  const entries = list.matchAll(/^- `(\w+)`: .*; default (.*)\)$/gm);
+  return new Map([...entries].map(([, name = "", said = ""]) => [name, said]));
 }
 
 test("docs/options.md has every option with its actual default", async () => {
-  const rows = await readRows();
+  const listed = await readDefaults();
   const defaults = resolveOptions({});
   // `from` is read before the defaults are filled in.
-  expect([...rows.keys()].toSorted()).toEqual([...Object.keys(defaults), "from"].toSorted());
+  expect([...listed.keys()].toSorted()).toEqual([...Object.keys(defaults), "from"].toSorted());
   for (const [name, value] of Object.entries(defaults)) {
-    const said = rows.get(name)?.[2] ?? "";
+    const said = listed.get(name) ?? "";
     if (typeof value === "number") expect([name, said]).toEqual([name, value.toLocaleString("en-US")]);
     if (typeof value === "boolean") expect([name, said]).toEqual([name, String(value)]);
     if (value === undefined)
@@ -33,10 +28,10 @@ test("docs/options.md has every option with its actual default", async () => {
         expect.stringMatching(/^(none|unlimited|the sandbox's own|the test receiver)/),
       ]);
   }
-  expect(rows.get("seed")?.[2]).toBe(`\`${defaults.seed}\``);
-  expect(rows.get("mode")?.[2]).toContain(`\`${defaults.mode}\` (`);
-  expect(rows.get("programs")?.[2]).toBe(defaults.programs.map(({ id }) => `\`${id}\``).join(", "));
-  const limits = rows.get("connectionLimits")?.[2]?.replaceAll(/[`_]/g, "");
+  expect(listed.get("seed")).toBe(`\`${defaults.seed}\``);
+  expect(listed.get("mode")).toContain(`\`${defaults.mode}\` (`);
+  expect(listed.get("programs")).toBe(defaults.programs.map(({ id }) => `\`${id}\``).join(", "));
+  const limits = listed.get("connectionLimits")?.replaceAll(/[`_]/g, "");
   expect(limits).toBe(
     `{ ${Object.entries(defaults.connectionLimits)
       .map(([name, limit]) => `${name}: ${limit}`)
@@ -45,7 +40,7 @@ test("docs/options.md has every option with its actual default", async () => {
 });
 
 test("docs/options.md has the defaults of the ports of start", async () => {
-  const said = (await readRows()).get("ports")?.[2];
+  const said = (await readDefaults()).get("ports");
   const ports = startCommand(process).options.filter(({ long }) => long?.endsWith("-port"));
   expect(ports).toHaveLength(4);
   for (const { long, defaultValue } of ports)
@@ -89,9 +84,9 @@ test("every error is a CodedError whose codes docs/options.md lists, or its comm
   ).toEqual([]);
 
   const page = await readFile("docs/options.md", "utf8");
-  const listed = [...page.matchAll(/^\| `(\w+Error)` \|/gm)].map(([, name]) => name);
+  const listed = [...page.matchAll(/^- `(\w+Error)`/gm)].map(([, name]) => name);
   const coded = classes.filter(({ base }) => base === "CodedError").map(({ name }) => name);
-  // SandboxError has a table of its own. The others reach no program: the API answers a Problem, SharedStore throws a SandboxError for a
+  // SandboxError has a list of its own. The others reach no program: the API answers a Problem, SharedStore throws a SandboxError for a
   // ClusterMemberError, the command line prints a ControlRefusedError, the control API answers an UnhealthyError, and the pool
   // a PoolError.
   const others = [
