@@ -18,9 +18,8 @@ const readMetrics = defineControl({
   method: "get",
   path: "/metrics",
   tag: "Sandbox",
-  summary:
-    "Returns counts of requests, relay operations and deliveries, and the memory, as text for Prometheus.",
-  description: "It does not wait for snapshots. A restore does not reset the counters.",
+  summary: "Returns counters and memory as text for Prometheus.",
+  description: "Does not wait for snapshots. A restore does not reset the counters.",
   page: { target: "control.md#metrics", words: "metrics" },
   success: {
     status: 200,
@@ -79,7 +78,7 @@ const readHealth = defineControl({
   summary:
     "Returns 200 if the API, the store, the relayer and the node respond, and otherwise `503 unhealthy` with those that do not.",
   description:
-    "The node is `anvil`, or `node` if it is not the sandbox's own. It does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
+    "The node is `anvil`, or `node` if it is not the sandbox's own. Does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
   page: { target: "ci.md#cleanup", words: "a sandbox in the background" },
   success: {
     status: 200,

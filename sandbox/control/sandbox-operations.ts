@@ -57,7 +57,7 @@ export const readFingerprint = defineControl({
   path: "/fingerprint",
   tag: "Sandbox",
   summary:
-    "Returns digests of the newest block, the accounts, the stored records, the faults that can still act, and your own parts.",
+    "Returns digests of the newest block, accounts, stored records, faults that can still act, and your own parts.",
   description: "Two equal runs have equal fingerprints.",
   command: {
     name: "fingerprint",
@@ -129,7 +129,7 @@ const explainUnsent = defineControl({
   tag: "Sandbox",
   summary: "Returns which step would accept a call or a signature if it were sent now, or why none would.",
   description:
-    "The body has one of `call`, `typed_data` and `decision`. Add the `signature` of `typed_data` or `decision` if there is one. Nothing is sent: a call is simulated on the newest block.",
+    "The body has one of `call`, `typed_data` and `decision`; the latter two with their `signature` if there is one. A call is simulated on the newest block.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
   query: explainOptionsSchema,
   describedBody: z.union([

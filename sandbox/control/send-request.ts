@@ -42,7 +42,7 @@ const sendRequest = defineControl({
   tag: "Sandbox",
   summary: "Sends a request to the routing API, with a credential of the first program.",
   description:
-    "The credential belongs to an account of its own, so that no credential of your backend is revoked. A refusal of the routing API is a response: see its `status` and `body`.",
+    "The account is not that of your backend, so no credential of it is revoked. A refusal of the routing API is a response: see `status` and `body`.",
   page: { target: "api.md", words: "API behavior" },
   body: requestBody,
   example: { method: "GET", path: "/v1/routing/programs/prg_demo" },

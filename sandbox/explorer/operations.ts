@@ -40,7 +40,7 @@ const readStream = defineControl({
   method: "get",
   path: "/stream",
   tag: "Explorer",
-  summary: "Sends an event after each change. The event names what changed, without the records.",
+  summary: "Sends an event after each change, which names what changed.",
   success: {
     status: 200,
     description: "Server-sent events, until the client or the sandbox ends the stream.",
@@ -54,7 +54,7 @@ const overview = defineRead({
   id: "readOverview",
   path: "/explorer/overview",
   summary:
-    "Returns the newest block, clock, mode, chain epoch, gas budgets, unfinished relay operations by status, relay operations whose outcome is unknown, pending transactions, the current faults, and all faults that you can set.",
+    "Returns the newest block, clock, mode, chain epoch, gas budgets, relay operations that are unfinished (by status) or of unknown outcome, pending transactions, current faults, and all faults that you can set.",
   success: success("The state of the sandbox.", overviewSchema),
   handle: async ({ sandbox }) => await readOverview(sandbox.explorer.sources),
 });
@@ -62,8 +62,7 @@ const overview = defineRead({
 const timeline = defineRead({
   id: "readTimeline",
   path: "/explorer/purchases/{id}",
-  summary:
-    "Returns a purchase's whole timeline: what happened on the chain, in the routing API, in the relayer and in the wallets, with deliveries and refusals.",
+  summary: "Returns a purchase's timeline: chain, routing API, relayer, wallets, deliveries and refusals.",
   params: { id: z.string().meta({ description: "The purchase's id.", example: "pur_abcdefghij234567abcd" }) },
   success: success("The purchase and its timeline.", timelineSchema),
   errors: ["not_found"],
@@ -77,7 +76,7 @@ const timeline = defineRead({
 const refusals = defineRead({
   id: "listRefusals",
   path: "/explorer/refusals",
-  summary: `Lists the last ${keptRefusals} refused transactions, with every check. They are kept in memory, and a restore deletes them.`,
+  summary: `Lists the last ${keptRefusals} refused transactions, with every check. They are in memory only; a restore deletes them.`,
   query: refusalsQuery,
   success: success("A page of refusals.", refusalsSchema),
   errors: ["validation_failed"],
@@ -88,7 +87,7 @@ const blocks = defineRead({
   id: "listBlocks",
   path: "/explorer/blocks",
   summary:
-    "Lists blocks with their transactions. Each transaction has its function, and the accounts and purchases in its call and logs. `?q=` finds a block by its number, by its hash or by a transaction in it; `?has=transactions` leaves out blocks without transactions.",
+    "Lists blocks with their transactions. Each transaction has its function, and the accounts and purchases in its call and logs. `?q=` finds a block by its number, its hash or a transaction in it.",
   query: blocksQuery,
   success: success("A page of blocks.", blocksSchema),
   errors: ["validation_failed"],
@@ -114,8 +113,7 @@ const trace = defineRead({
   path: "/trace",
   summary:
     "Returns a trace: everything that has happened since the last restore, as one HTML file that opens offline.",
-  description:
-    "If you keep a snapshot file next to the trace, pass its name as `?snapshot=`: the trace then names this file.",
+  description: "`?snapshot=` is the name of a snapshot file next to it, which the trace then names.",
   page: { target: "ci.md#traces-of-failed-tests", words: "traces" },
   query: z.strictObject({ snapshot: z.string().max(255).optional() }),
   success: {
@@ -135,7 +133,7 @@ const find = defineRead({
   id: "search",
   path: "/explorer/search",
   summary:
-    "Finds the objects that `?q=` names by an id, a hash, an address or a block number. `given` finds the states that can be created, and `explain` with a hash the explanation of a transaction.",
+    "Finds what `?q=` names by an id, a hash, an address or a block number. `given` finds the states that can be created, `explain` with a hash the explanation of a transaction.",
   query: searchQuery,
   success: success("The found objects.", searchSchema),
   errors: ["validation_failed"],
@@ -148,7 +146,7 @@ export const explorerOperations = [
   list({
     collection: "purchases",
     summary:
-      "Lists purchases with the price, the buyer's allowance (`approved`), and the amounts that were paid, reconciled and refunded, all read at one block (`as_of`).",
+      "Lists purchases with the price, the buyer's allowance (`approved`), and the paid, reconciled and refunded amounts, all read at one block (`as_of`).",
     query: purchasesQuery,
     schema: purchasesSchema,
     read: readPurchases,
@@ -164,7 +162,7 @@ export const explorerOperations = [
   list({
     collection: "operations",
     summary:
-      "Lists relay operations with all of their signed transactions: the original, those with a higher fee, and cancellations.",
+      "Lists relay operations with all signed transactions: the original, those with a higher fee, and cancellations.",
     query: operationsQuery,
     schema: relayOperationsSchema,
     read: readRelayOperations,
@@ -172,7 +170,7 @@ export const explorerOperations = [
   list({
     collection: "events",
     summary:
-      "Lists all events (the outbox), each with its delivery attempts, its delivery receipt, and the deliveries that arrived at the test receiver.",
+      "Lists all events (the outbox), each with its delivery attempts, delivery receipt, and arrivals at the test receiver.",
     query: eventsQuery,
     schema: eventsSchema,
     read: readEvents,

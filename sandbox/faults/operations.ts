@@ -25,7 +25,7 @@ const setFault = defineControl({
   tag: "Faults",
   summary: "Sets a fault.",
   description:
-    "The body has either `intent`, the name of a common fault such as `answer-lost`, with its options, or `layer` and `action` with, if needed, `point`, `match` and `count`.",
+    "The body has either `intent`, the name of a common fault, with its options, or `layer` and `action` with, if needed, `point`, `match` and `count`.",
   page: { target: "faults.md", words: "faults" },
   describedBody: faultRequestSchema,
   example: { intent: "answer-lost", operation: "executeRefund" },
@@ -43,7 +43,7 @@ export const clearFaults = defineControl({
   path: "/faults",
   tag: "Faults",
   summary: "Clears all faults, and resumes mining that a fault has paused.",
-  description: "The response is sent when the transactions that waited for that are mined.",
+  description: "The response is sent when the waiting transactions are mined.",
   command: {
     name: "fault clear",
     description: "clear all faults, and resume mining that a fault has paused",

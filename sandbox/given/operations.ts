@@ -29,7 +29,7 @@ const give = defineControl({
   tag: "Given",
   summary: "Creates a merchant or a purchase in a state.",
   description:
-    "The body has either `merchant` or `purchase`, with its options. The refusal `given_invalid` has a `pointer` to each wrong option in `errors`. If the routing API refuses a step, the refusal has the response of the routing API in `problem`.",
+    "The body has either `merchant` or `purchase`, with its options. The refusal `given_invalid` has a `pointer` to each wrong option in `errors`. If the routing API refuses a step, its response is in `problem`.",
   page: { target: "states.md", words: "states and options" },
   describedBody: givenRequestSchema,
   example: { purchase: { state: "paid" } },
@@ -48,7 +48,7 @@ export const deliver = defineControl({
   tag: "Given",
   summary: "Delivers every undelivered event of all programs.",
   description:
-    "A notification is `delivered` when the receiver accepts an attempt, and `exhausted` when all attempts have failed or the receiver has responded with 410.",
+    "A notification is `delivered` when the receiver accepts an attempt, and `exhausted` when all have failed or the receiver responded with 410.",
   page: { target: "notifications.md", words: "notifications" },
   command: {
     name: "deliver",

@@ -46,7 +46,7 @@ const pinReceiver = defineControl({
   method: "post",
   path: "/receiver/pin",
   tag: "Receiver",
-  summary: "Pins the URL of your own receiver, to which notifications are sent from now on.",
+  summary: "Pins your own receiver, which gets notifications from now on.",
   page: { target: "notifications.md#the-pinned-receiver", words: "the pinned receiver" },
   body: pinBody,
   example: { url: "http://127.0.0.1:8080/webhooks" },
@@ -70,7 +70,7 @@ const resend = defineControl({
   tag: "Receiver",
   summary: "Sends a duplicate.",
   description:
-    "With the `number` of a delivery (`GET /receiver/deliveries`), it sends this delivery to the test receiver again. With an `event_id`, it sends the event to the pinned receiver again.",
+    "With the `number` of a delivery (`GET /receiver/deliveries`), it goes to the test receiver; with an `event_id`, to the pinned receiver.",
   page: { target: "notifications.md#wait-for-deliveries-in-a-test", words: "notifications" },
   body: resendBody,
   example: { number: 1 },

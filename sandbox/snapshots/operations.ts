@@ -54,7 +54,7 @@ const takeSnapshot = defineControl({
   method: "post",
   path: "/snapshots",
   tag: "Snapshots",
-  summary: `Takes a snapshot and keeps it in memory. The sandbox keeps the ${keptSnapshots} newest snapshots.`,
+  summary: `Takes a snapshot. The ${keptSnapshots} newest are kept in memory.`,
   page: { target: "snapshots.md", words: "snapshots" },
   success: { status: 201, description: "The snapshot.", schema: keptSchema },
   errors,

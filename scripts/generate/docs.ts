@@ -136,11 +136,8 @@ function otherErrorsList(): string {
   );
 }
 
-function requestsTable(described: readonly DescribedOperation[]): string {
-  return markdownTable(
-    ["Request", "What it does"],
-    described.map((operation) => [requestOf(operation), textOf(operation)]),
-  );
+function requestsList(described: readonly DescribedOperation[]): string {
+  return described.map((operation) => `- ${requestOf(operation)}: ${textOf(operation)}`).join("\n");
 }
 
 /** The request, with a link to the page that says more about it. */
@@ -151,8 +148,7 @@ function requestOf({ method, path, example, page }: DescribedOperation): string 
 }
 
 function textOf({ summary, description = "", success, method }: DescribedOperation): string {
-  const status =
-    method === "post" && success.status !== 200 ? ` The response has the status \`${success.status}\`.` : "";
+  const status = method === "post" && success.status !== 200 ? ` Status: \`${success.status}\`.` : "";
   return `${summary} ${description}`.trim() + status;
 }
 
@@ -238,7 +234,7 @@ const tables: { readonly [page: string]: Texts } = {
   },
   "docs/contracts.md": contractTables,
   "docs/control.md": {
-    operations: requestsTable(
+    operations: requestsList(
       Object.keys(controlTags).flatMap((tag) =>
         // The explorer's have a table of their own, and those of joined processes are not for readers.
         controlOperations.filter(
@@ -246,13 +242,13 @@ const tables: { readonly [page: string]: Texts } = {
         ),
       ),
     ),
-    explorer: requestsTable(controlOperations.filter(({ tag }) => tag === "Explorer")),
+    explorer: requestsList(controlOperations.filter(({ tag }) => tag === "Explorer")),
     own_chain: controlOperations
       .filter(({ needsOwnChain }) => needsOwnChain)
-      .map(({ method, path }) => `- \`${method.toUpperCase()} ${path}\``)
-      .join("\n"),
+      .map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
+      .join(", "),
   },
-  "docs/pool.md": { operations: requestsTable(poolOperations) },
+  "docs/pool.md": { operations: requestsList(poolOperations) },
   "docs/rpc.md": rpcTables,
   "docs/explain.md": {
     mistakes: markdownTable(

@@ -68,7 +68,7 @@ export const poolOperations: readonly PoolOperation[] = [
     tag: "Leases",
     summary: "Resets the sandbox, and responds with the lease.",
     description:
-      "Use the URLs of the response: if the sandbox cannot be reset, the pool replaces it with a new one on other ports.",
+      "Use the URLs of the response: a sandbox that cannot be reset is replaced with one on other ports.",
     params: { id },
     success: { status: 200, description: "The lease of the reset sandbox.", schema: leaseSchema },
     errors: ["not_found", "sandbox_unavailable"],
@@ -80,7 +80,7 @@ export const poolOperations: readonly PoolOperation[] = [
     path: "/leases/{id}",
     tag: "Leases",
     summary: "Ends the lease.",
-    description: "The response has the status `204`.",
+    description: "Status: `204`.",
     params: { id },
     success: { status: 204, description: "The lease has ended.", schema: null },
     errors: ["not_found"],
@@ -92,7 +92,7 @@ export const poolOperations: readonly PoolOperation[] = [
     path: "/",
     tag: "Pool",
     summary:
-      "Returns the process id and the size of the pool, how many sandboxes are free, leased or being prepared, the number of waiting requests, the limits, counters, and all leases.",
+      "Returns the process id and the size of the pool, how many sandboxes are free, leased or being prepared, the waiting requests, limits, counters and leases.",
     success: { status: 200, description: "The state of the pool.", schema: poolStatusSchema },
     errors: [],
     handle: ({ pool }) => pool.status(),
