@@ -15,7 +15,7 @@ test("docs/dependencies.md and CONTRIBUTING.md give each dependency, its exact v
     (page) => new URL(`../../${page}`, import.meta.url),
   );
   const documents = await Promise.all(pages.map(async (page) => await readFile(page, "utf8")));
-  const rows = [...documents.join("\n").matchAll(/^\| `([^`]+)` \| (\S+) \| \S.*\. \|$/gm)].map(
+  const rows = [...documents.join("\n").matchAll(/^- `([^`]+)` (\d\S*): \S.*\.$/gm)].map(
     ([, name, version]) => [name, version],
   );
   expect(rows).toEqual([...Object.entries(dependencies), ...Object.entries(devDependencies)]);
