@@ -51,7 +51,7 @@ function placeOf({ key, path }: CommandOption): "common" | "own" | "start" {
 function describe(named: NamedCommand): string[] {
   const { path, command } = named;
   const shown = command.createHelp();
-  const { own = [], start = [], common: usual = [] } = Object.groupBy(optionsOf(named), placeOf);
+  const { own = [], start = [] } = Object.groupBy(optionsOf(named), placeOf);
   return [
     `## ${path}`,
     "",
@@ -62,7 +62,6 @@ function describe(named: NamedCommand): string[] {
       ...shown.visibleArguments(command).map(describeArgument),
       ...own.map(({ option }) => describeOption(option)),
       ...ofStartToo(start, own),
-      ...list("[Common](#common-options): ", usual),
     ]),
   ];
 }
@@ -72,6 +71,13 @@ function exampleOf(path: string): string[] {
   const example = exampleOfCommand(path);
   const isBare = example.replace(/( --data-dir \.sandbox| --json)?$/, "") === `routing-sandbox ${path}`;
   return isBare ? [] : ["```sh", example, "```", ""];
+}
+
+/** Returns a common option with the commands that do not have it. */
+function describeCommon({ option }: CommandOption): string {
+  const without = commands.filter(({ command }) => !command.options.some(({ long }) => long === option.long));
+  const names = without.map(({ path }) => `\`${path}\``).join(", ");
+  return `${describeOption(option)}; not for ${names}`;
 }
 
 /** Returns the line of the options that the section of `start` describes: of those that it has or of those that it lacks, the shorter list. */
@@ -155,7 +161,9 @@ const generated = `${[
   "",
   "## Common options",
   "",
-  ...entries(common.map(({ option }) => describeOption(option))),
+  "The section of a command describes them only if they mean something else there.",
+  "",
+  ...entries(common.map(describeCommon)),
   "## Configuration",
   "",
   "The options of `start`, `exec`, `pool`, `join`, `check-client` and `doctor` can also be environment variables, or in a config file. A flag wins over",

@@ -182,8 +182,8 @@ function optionsOf(file: string, { shape }: z.ZodObject): DescribedOption[] {
 function optionsList(options: readonly DescribedOption[]): string {
   return options
     .map(({ name, flags, type, byDefault, what }) => {
-      const details = [...(flags.length === 0 ? [] : [flags.join(", ")]), type, `default ${byDefault}`];
-      return `- \`${name}\`: ${what} (${details.join("; ")})`;
+      const details = [flags.join(", "), type, byDefault === "none" ? "" : `default ${byDefault}`];
+      return `- \`${name}\`: ${what} (${details.filter(Boolean).join("; ")})`;
     })
     .join("\n");
 }

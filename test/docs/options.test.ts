@@ -9,8 +9,8 @@ import { resolveOptions } from "../../sandbox/options/settings.ts";
 async function readDefaults(): Promise<Map<string, string>> {
   const page = await readFile("docs/options.md", "utf8");
   const list = page.split("<!-- generated:options -->\n")[1]?.split("\n<!-- /generated -->")[0] ?? "";
-  const entries = list.matchAll(/^- `(\w+)`: .*; default (.*)\)$/gm);
-  return new Map([...entries].map(([, name = "", said = ""]) => [name, said]));
+  const entries = list.matchAll(/^- `(\w+)`: .*?(?:; default (.*)\))?$/gm);
+  return new Map([...entries].map(([, name = "", said = "none"]) => [name, said]));
 }
 
 test("docs/options.md has every option with its actual default", async () => {
