@@ -7,9 +7,9 @@ export interface components {
     ProgramId: string;
     EventId: string;
     IssueAccess: {
-      /** The program of the credential; by default the account's program. */
+      /** By default the account's program. */
       program?: components["schemas"]["ProgramId"];
-      /** The scopes of the credential; by default all scopes of the account. */
+      /** By default all scopes of the account. */
       scopes?: ("records:read" | "merchants:write" | "purchases:write" | "claims:write" | "decisions:write" | "refunds:execute")[];
     };
     /** Identifies the effect: a new key for each effect, the same key for each retry. 8 to 100 visible ASCII characters. A repeat with the identical body gets the first response, byte for byte. */
@@ -23,7 +23,7 @@ export interface components {
       funding_cap: components["schemas"]["PositiveAmount"];
       /** The last second in which a refund can be collected; 365 days from now by default. */
       funding_valid_until?: components["schemas"]["UnixTime"];
-      /** Your own reference. It is stored and returned, and not interpreted. */
+      /** Your own reference, stored and returned unchanged. */
       reference?: string;
     };
     /** Base units of the token, above zero. */
@@ -32,9 +32,9 @@ export interface components {
     UnixTime: number;
     MerchantId: string;
     ConfirmEnrollment: {
-      /** The wallet's enrollment transaction; by default the one from the wallet route. */
+      /** The wallet's enrollment transaction; by default from the wallet route. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** The signature of `enrollment.message`; by default the one from the wallet route. */
+      /** The signature of `enrollment.message`; by default from the wallet route. */
       signature?: components["schemas"]["Signature"];
     };
     /** 32 bytes: 0x and 64 lower-case hexadecimal characters. */
@@ -58,7 +58,7 @@ export interface components {
       pay_deadline?: components["schemas"]["UnixTime"];
       /** The last second to claim; 30 days from now by default. */
       claim_deadline?: components["schemas"]["UnixTime"];
-      /** Your own reference. It is stored and returned, and not interpreted. */
+      /** Your own reference, stored and returned unchanged. */
       reference?: string;
     };
     /** Any JSON value. */
@@ -73,7 +73,7 @@ export interface components {
       commitment_hash: components["schemas"]["Hash"];
     };
     ConfirmRegistration: {
-      /** The merchant's registration transaction; by default the one from the wallet route. */
+      /** The merchant's registration transaction; by default from the wallet route. */
       transaction_hash?: components["schemas"]["Hash"];
     };
     ReconcilePurchase: {
@@ -81,13 +81,13 @@ export interface components {
       transaction_hashes?: components["schemas"]["Hash"][];
     };
     FileClaim: {
-      /** The beneficiary's claim transaction; by default the one from the wallet route. */
+      /** The beneficiary's claim transaction; by default from the wallet route. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** The claimed amount, at most the reconciled amount; by default the one from the wallet route. */
+      /** The claimed amount, at most the reconciled amount; by default from the wallet route. */
       requested_amount?: components["schemas"]["PositiveAmount"];
-      /** The signed reason; by default the one from the wallet route. */
+      /** The signed reason; by default from the wallet route. */
       reason?: string;
-      /** The beneficiary's signature of the claim; by default the one from the wallet route. */
+      /** The beneficiary's signature of the claim; by default from the wallet route. */
       signature?: components["schemas"]["Signature"];
     };
     /** The award is above zero when the claim is approved, and 0 when it is denied. */

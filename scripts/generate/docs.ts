@@ -22,9 +22,9 @@ import { flaggedOptions, sandboxOptions } from "../../sandbox/options/options.ts
 import type { ChainMismatchError, ChainUnavailableError } from "../../server/chain/chain-reader.ts";
 import { defaultUrls } from "../../server/documentation/at-addresses.ts";
 import {
-  answersTable,
-  bodiesTable,
-  errorsTable,
+  answersList,
+  bodiesList,
+  errorsList,
   limitsTable,
   markdownTable,
   operationsTable,
@@ -218,9 +218,9 @@ interface Texts {
 
 const apiTables: Texts = {
   operations: operationsTable(operations),
-  bodies: bodiesTable(operations),
-  answers: answersTable(operations),
-  errors: errorsTable(defaultUrls.docs),
+  bodies: bodiesList(operations),
+  answers: answersList(operations),
+  errors: errorsList(defaultUrls.docs),
   limits: limitsTable(),
 };
 

@@ -7,15 +7,13 @@ import { scopes } from "./scopes.ts";
 /** Body of `POST …/access`, which may be left out: all scopes of the account's program by default. */
 export const issueAccessBody = z
   .strictObject({
-    program: programIdSchema
-      .optional()
-      .meta({ description: "The program of the credential; by default the account's program." }),
+    program: programIdSchema.optional().meta({ description: "By default the account's program." }),
     scopes: z
       .array(z.enum(scopes))
       .min(1)
       .max(scopes.length)
       .optional()
-      .meta({ description: "The scopes of the credential; by default all scopes of the account." }),
+      .meta({ description: "By default all scopes of the account." }),
   })
   .meta({ id: "IssueAccess" });
 

@@ -28,7 +28,7 @@ import { describeFictionalPurchase, fictionalPurchase } from "./resources/fictio
 import { previewCapabilities } from "./resources/preview-capabilities.ts";
 import { type DocumentationPath, documentationResources } from "./resources/resources.ts";
 import { findShippedFile } from "./shipped-file.ts";
-import { errorsTable } from "./tables.ts";
+import { errorsList } from "./tables.ts";
 
 interface ServedDocument {
   path: string;
@@ -273,5 +273,5 @@ function describeRetry(retryable: boolean | null): string {
 
 /** The list of all error pages, as Markdown. */
 function errorIndex(docsUrl: string): string {
-  return `# Errors\n\nEvery refusal is \`application/problem+json\` (RFC 9457); its \`type\` is one of these pages.\n\n${errorsTable(docsUrl)}\n`;
+  return `# Errors\n\nEvery refusal is \`application/problem+json\` (RFC 9457); its \`type\` is one of these pages.\n${errorsList(docsUrl)}`;
 }

@@ -13,12 +13,10 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
 /** Returns a table of the operations with their authorization. */
 export function operationsTable(operations: readonly Operation[]): string {
   return markdownTable(
-    ["#", "Method and path", "Authorization", "Idempotency-Key", "Description"],
+    ["Method and path", "Authorization", "Description"],
     operations.map((operation) => [
-      operation.number === null ? "" : String(operation.number),
       `${operation.method.toUpperCase()} \`${operation.path}\``,
       authorizationName(operation),
-      operation.idempotent ? "required" : "",
       operation.summary,
     ]),
   );
@@ -52,28 +50,27 @@ const typeNames: { readonly [schema: string]: string } = {
   MerchantId: "`mer_…`",
 };
 
-/** Returns a table of the fields of all request bodies, except signed events, which the service itself has sent. */
-export function bodiesTable(operations: readonly Operation[]): string {
-  const rows = operations.flatMap((operation) => {
+/** Returns a list of the fields of each request body, except signed events, which the service itself has sent. */
+export function bodiesList(operations: readonly Operation[]): string {
+  const lists = operations.flatMap((operation) => {
     if (operation.body === undefined) return [];
     const { $defs = {} } = z.toJSONSchema(operation.body, { io: "input", unrepresentable: "any" });
     // A body has an id, so that its schema is the first of the definitions.
     const [{ properties = {}, required = [] } = {}] = Object.values($defs);
-    return Object.entries(properties).map(([field, schema], index) => [
-      index === 0 ? shortName(operation) : "",
-      `\`${field}\``,
-      typeOf(schema as FieldSchema),
-      required.includes(field) ? "required" : "",
-      (schema as FieldSchema).description ?? "",
-    ]);
+    const fields = Object.entries(properties).map(([field, schema]) => {
+      const { description = "" } = schema as FieldSchema;
+      const mark = required.includes(field) ? "" : "?";
+      return `- \`${field}${mark}\` (${typeOf(schema as FieldSchema)}): ${description}`;
+    });
+    return fields.length === 0 ? [] : [`${shortName(operation)}\n\n${fields.join("\n")}`];
   });
-  return markdownTable(["Operation", "Field", "Type", "", "Description"], rows);
+  return `\n${lists.join("\n\n")}\n`;
 }
 
-/** Returns a table of the fields of each operation's response. An object that several operations return is listed once. */
-export function answersTable(operations: readonly Operation[]): string {
-  const listed = new Map<string, string>();
-  const rows = operations.map((operation) => {
+/** Returns a list of the objects that operations return, each with the operations that return it and their statuses. */
+export function answersList(operations: readonly Operation[]): string {
+  const listed = new Map<string, { returning: string[]; fields: string }>();
+  for (const operation of operations) {
     const { responses } = operation;
     const [response] = Object.values(responses);
     const { $ref = "", $defs = {} } = z.toJSONSchema(response?.schema ?? z.null(), {
@@ -81,12 +78,12 @@ export function answersTable(operations: readonly Operation[]): string {
     });
     const name = $ref.split("/").at(-1) ?? "";
     const fields = Object.keys($defs[name]?.properties ?? {}).map((field) => `\`${field}\``);
-    const same = listed.get(name);
-    if (same === undefined) listed.set(name, shortName(operation));
-    const answer = same === undefined ? fields.join(", ") : `the same as ${same}`;
-    return [shortName(operation), Object.keys(responses).join(", "), answer];
-  });
-  return markdownTable(["Operation", "Status", "Fields of the response"], rows);
+    const row = listed.get(name) ?? { returning: [], fields: fields.join(", ") };
+    row.returning.push(`${shortName(operation)} ${Object.keys(responses).join(" or ")}`);
+    listed.set(name, row);
+  }
+  const rows = [...listed.values()].map(({ returning, fields }) => `- ${returning.join(", ")}: ${fields}`);
+  return `\n${rows.join("\n")}\n`;
 }
 
 /** Returns the method and the end of the path, as the documents name an operation: "`POST …/activate`". */
@@ -101,23 +98,25 @@ function typeOf(schema: FieldSchema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(", ");
   if (items !== undefined) return `list of ${typeOf(items)}`;
   if (schema.pattern?.startsWith("^0x[0-9a-fA-F]{40}") === true) return "address";
-  return maxLength === undefined ? (type ?? "") : `text of at most ${maxLength} characters`;
+  return maxLength === undefined ? (type ?? "") : `at most ${maxLength} characters`;
 }
 
-/** The error codes, each linked to its page. */
-export function errorsTable(docsUrl: string): string {
-  return markdownTable(
-    ["Status", "Code", "Retry the identical request", "What to do"],
-    errorCodes.map((code) => {
-      const { status, retryable, remedy } = errorCatalogue[code];
-      const again = retryable === null ? "as `retryable` says" : yesOrNo(retryable);
-      return [String(status), `[\`${code}\`](${docsUrl}/errors/${code})`, again, remedy];
-    }),
-  );
+/** The error codes by their status, each linked to its page. */
+export function errorsList(docsUrl: string): string {
+  const byStatus = Object.entries(Object.groupBy(errorCodes, (code) => errorCatalogue[code].status));
+  const lists = byStatus.map(([status, codes = []]) => {
+    const rows = codes.map((code) => {
+      const { retryable, remedy } = errorCatalogue[code];
+      return `- [\`${code}\`](${docsUrl}/errors/${code})${retryMark(retryable)}: ${remedy}`;
+    });
+    return `Status ${status}\n\n${rows.join("\n")}`;
+  });
+  return `\n${lists.join("\n\n")}\n`;
 }
 
-function yesOrNo(value: boolean): string {
-  return value ? "yes" : "no";
+function retryMark(retryable: boolean | null): string {
+  if (retryable === null) return " (sometimes retryable)";
+  return retryable ? " (retryable)" : "";
 }
 
 /** The limits of the service. */

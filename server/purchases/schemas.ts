@@ -86,7 +86,7 @@ export const activatePurchaseBody = z
 export const confirmRegistrationBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
-      description: "The merchant's registration transaction; by default the one from the wallet route.",
+      description: "The merchant's registration transaction; by default from the wallet route.",
     }),
   })
   .meta({ id: "ConfirmRegistration" });
