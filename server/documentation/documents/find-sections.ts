@@ -32,8 +32,8 @@ function rankOf({ document: page, heading, text }: SearchSection, words: readonl
   ];
   const names = title.split(/[^\w.-]+/);
   const typed = words.join(" ");
-  // A cell of a table, or the term of an entry of a list, as in "term: text".
-  const isCell = body.split(/\n| · |: /).includes(typed);
+  // A cell of a table, or what an item of a list begins with: "term: text", "beneficiary? (address): …".
+  const isCell = body.split(/\n| · /).some((cell) => cell.split(/: |\?? \(/)[0] === typed);
   // The first section of a page says what the page is about.
   let rank = title === typed ? 20 : isCell ? 8 : title === name ? 2 : 1;
   for (const word of words) {

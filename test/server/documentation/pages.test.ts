@@ -145,6 +145,7 @@ describe("the documentation host", () => {
     ["mismatch", "/docs/options.md#errors"],
     ["credential", "/portal/docs.md#keys-and-secrets"],
     ["ports", "/docs/options.md#options"],
+    ["funding_cap", "/docs/api.md#body-fields"],
     ["capabilities", "/reference/#/Service/capabilities"],
     ["purchase.claimed", "/docs/notifications.md#events"],
     ["crash", "/docs/faults.md#common-faults"],
