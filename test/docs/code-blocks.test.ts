@@ -91,7 +91,6 @@ const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Prom
   },
   "notifications.md: Wait for deliveries in a test": async ({ given }) =>
     await given.merchant({ state: "enrolled" }),
-  "notifications.md: The pinned receiver": async ({ given }) => await given.merchant({ state: "pending" }),
   "tests.md: Act as a wallet": async ({ given }) => {
     const { purchase } = await given.purchase({ state: "partially_paid", paid: "1" });
     return { purchase };

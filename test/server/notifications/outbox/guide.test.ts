@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hexToBytes } from "@noble/hashes/utils.js";
+import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { signDeliveryReceipt } from "../../../../protocol/signatures/delivery-receipt.ts";
@@ -69,16 +70,12 @@ const timestamp = Number(vectors.headers["webhook-timestamp"]);
 
 /** The three ways of verifying that the guide shows, each for one receiver's keys. */
 async function verifiers(keys: { secret: string; publicKey: string }) {
-  const [withPackage, withSecret, publicKey] = [
-    await code("verify-with-package.mjs"),
-    await code("verify-with-secret.mjs"),
-    await code("public-key.mjs"),
-  ];
+  const [withSecret, publicKey] = [await code("verify-with-secret.mjs"), await code("public-key.mjs")];
   return [
     (headers: object, body: Buffer, now: number) => {
       vi.useFakeTimers({ toFake: ["Date"], now: now * 1_000 });
       try {
-        return withPackage(keys.secret, headers, body);
+        return new Webhook(keys.secret).verify(body, Object.fromEntries(Object.entries(headers)));
       } finally {
         vi.useRealTimers();
       }
