@@ -21,33 +21,25 @@ import { mostRpcSnapshots } from "../../sandbox/snapshots/rpc-snapshots.ts";
 import { markdownTable } from "../../server/documentation/tables.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
+const list = (items: readonly string[]) => `\n${items.map((item) => `- ${item}`).join("\n")}\n`;
 const count = (value: bigint | number) => value.toLocaleString("en-US");
 const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
 
 /** The tables of docs/rpc.md. */
 export const rpcTables: { readonly [name: string]: string } = {
-  passed: markdownTable(
-    ["methods", "what they do to the sandbox"],
-    passedMethods.map(({ methods, effect }) => [names(Object.keys(methods)), effect]),
-  ),
-  refused: markdownTable(
-    ["method", "why", "instead"],
-    refusedMethods.map(({ methods, why, instead }) => [names(methods), why, instead]),
-  ),
+  passed: list(passedMethods.map(({ methods, effect }) => `${names(Object.keys(methods))}: ${effect}`)),
+  refused: list(refusedMethods.map(({ methods, instead }) => `${names(methods)}: ${instead}`)),
   limits: markdownTable(
     ["what", "at most"],
     [
       [
-        "gas of `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and of all calls of `eth_simulateV1` together",
+        "gas of `eth_call`, `eth_estimateGas`, `eth_createAccessList`, all calls of `eth_simulateV1`",
         count(mostGas),
       ],
       ["gas of `debug_traceCall`", count(mostTracedGas)],
       ["input of all inner calls of one `debug_traceCall`", mebibytes(mostTracedBytes)],
       ["block gas limit, and so the gas of a transaction", count(mostGas)],
-      [
-        "depth of one `anvil_reorg`",
-        "the blocks that Anvil has made since it loaded the chain and whose state it keeps ([Reorg depth](#reorg-depth))",
-      ],
+      ["depth of one `anvil_reorg`", "see [Reorg depth](#reorg-depth)"],
       ["blocks of one `evm_mine`, `anvil_mine` or `hardhat_mine`", count(mostBlocks)],
       ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostDetailedBlocks)],
       ["time of all calls of one request that run code", `${runMs / 1_000} s`],
@@ -56,10 +48,7 @@ export const rpcTables: { readonly [name: string]: string } = {
       ["calls of one batch, and values in one request", `${count(mostCalls)} and ${count(mostValues)}`],
       ["size of the responses to one request, such as a batch", mebibytes(largestAnswer)],
       ["size of all responses that their callers have not read yet", mebibytes(mostHeld)],
-      [
-        "time in which a caller reads nothing of a response, before its connection ends",
-        `${takeMs / 1_000} s`,
-      ],
+      ["time without reading a response, before the connection ends", `${takeMs / 1_000} s`],
       ["subscriptions of one WebSocket", count(mostSubscriptions)],
       ["filters at a time", count(mostFilters)],
       ["snapshots that wait for their `evm_revert`", count(mostRpcSnapshots)],

@@ -195,17 +195,17 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: each(accountMethods, "change"),
     effect:
-      "change the chain. The [binding check](binding.md) reads the changed state: if a bound contract has other code, the check `contract` fails. A restore undoes the change",
+      "change the chain, until a restore. If a bound contract has other code, the [binding check](binding.md) `contract` fails",
   },
   {
     methods: each(nonceMethods, "change"),
     effect:
-      "change a nonce. If you raise the nonce of a program operator's account, the relayer sets the account's next [relay operation](relayer.md) to `needs_attention`",
+      "change a nonce. If it is raised for a program operator, its next [relay operation](relayer.md#foreign-use-of-the-signers-key) is `needs_attention`",
   },
   {
     methods: each(impersonationMethods, "change"),
     effect:
-      "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore brings back the impersonated addresses of the snapshot. These transactions have no signature, so no step of the API accepts them",
+      "impersonate addresses: their transactions need no key. They have no signature, so no step of the API accepts them. A restore brings back the impersonated addresses of the snapshot",
   },
   {
     methods: {
@@ -217,14 +217,13 @@ export const passedMethods: readonly PassedMethods[] = [
       hardhat_revert: "revert",
     },
     effect:
-      "take a snapshot of the whole sandbox, and restore it: chain, store, relayer and clock as one, as [sandbox.snapshot()](snapshots.md) does. Ids are those of Hardhat and Anvil: each is used once, and a revert deletes those that were taken after it. A revert answers `false` if the id is unknown, used, or of a state that an earlier restore has removed",
+      "take and restore a [snapshot](snapshots.md) of the whole sandbox. As in Hardhat and Anvil, each id is used once, and a revert deletes those that were taken after it. A revert returns `false` if the id is unknown, used, or of a state that an earlier restore has removed",
   },
   {
     methods: {
       anvil_reorg: "reorg",
     },
-    effect:
-      "replace blocks, within [limits](#limits). The API and the relayer then use the new blocks. The call first waits for a block in progress, and [time does not go back](#time-and-reorgs)",
+    effect: "replace blocks, within [limits](#limits); [time does not go back](#time-and-reorgs)",
   },
   {
     methods: each(dropMethods, "change"),
@@ -247,7 +246,7 @@ export const passedMethods: readonly PassedMethods[] = [
       hardhat_metadata: "metadata",
     },
     effect:
-      "read data of Anvil itself. The `snapshots` of the metadata are those of `evm_snapshot` that can still be restored",
+      "read data of Anvil. The metadata has the `snapshots` of `evm_snapshot` that can still be restored",
   },
   {
     methods: each(loggingMethods, "nothing"),
