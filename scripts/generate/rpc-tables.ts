@@ -18,7 +18,6 @@ import { mostCalls, mostValues } from "../../sandbox/chain/rpc/read-request.ts";
 import { mostSubscriptions } from "../../sandbox/chain/rpc/subscriptions.ts";
 import { takeMs } from "../../sandbox/lib/http/unless-taken.ts";
 import { mostRpcSnapshots } from "../../sandbox/snapshots/rpc-snapshots.ts";
-import { markdownTable } from "../../server/documentation/tables.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
 const list = (items: readonly string[]) => `\n${items.map((item) => `- ${item}`).join("\n")}\n`;
@@ -29,11 +28,10 @@ const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
 export const rpcTables: { readonly [name: string]: string } = {
   passed: list(passedMethods.map(({ methods, effect }) => `${names(Object.keys(methods))}: ${effect}`)),
   refused: list(refusedMethods.map(({ methods, instead }) => `${names(methods)}: ${instead}`)),
-  limits: markdownTable(
-    ["what", "at most"],
+  limits: list(
     [
       [
-        "gas of `eth_call`, `eth_estimateGas`, `eth_createAccessList`, all calls of `eth_simulateV1`",
+        "gas of `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and of all calls of one `eth_simulateV1`",
         count(mostGas),
       ],
       ["gas of `debug_traceCall`", count(mostTracedGas)],
@@ -57,6 +55,6 @@ export const rpcTables: { readonly [name: string]: string } = {
         `${count(mostFeeBlocks)} and ${count(mostPercentiles)}`,
       ],
       ["slots of one `eth_getProof` or `eth_getStorageValues`", count(mostSlots)],
-    ],
+    ].map(([what, most]) => `${what}: ${most}`),
   ),
 };
