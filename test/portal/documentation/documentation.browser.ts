@@ -99,7 +99,7 @@ test("a result of a search is a sentence, in which the words of the search are m
     expect(marks.length, String(await result.textContent())).toBeGreaterThan(0);
     for (const mark of marks) expect(mark).toMatch(/^(?:lost|response)$/i);
   }
-  const retry = results.filter({ hasText: "API behavior: How refunds are recorded" }).locator("p");
+  const retry = results.filter({ hasText: "API behavior: Retry after a lost response" }).locator("p");
   expect(await retry.textContent()).toMatch(/^[A-Z][^|]*[.:]$/);
 });
 
