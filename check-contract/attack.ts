@@ -10,7 +10,7 @@ import {
   ruleOfWrongField,
 } from "./fixture/fixture-service.ts";
 
-/** The part that an attack uses, as in the table of docs/check-contract.md. */
+/** The part that an attack uses, as in the list of docs/check-contract.md. */
 export type AttackArea =
   | "envelope"
   | "call path"
@@ -25,7 +25,7 @@ export type AttackArea =
 /** One attempt to have something accepted that must not be: real transactions, submitted through the front door. */
 export interface Attack {
   area: AttackArea;
-  /** A sentence's subject, as in the table of docs/check-contract.md. */
+  /** A sentence's subject, as in the list of docs/check-contract.md. */
   name: string;
   /** Exactly how the API answers. */
   stopped: AttackResult;
