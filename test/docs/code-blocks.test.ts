@@ -181,17 +181,7 @@ test("every command line in the docs exists in the program or in package.json", 
     else if (program === "npm" && words[0] === "run") expect(Object.keys(scripts), place).toContain(words[1]);
     else seen.add(program);
   }
-  expect([...seen].sort()).toEqual([
-    "cp",
-    "curl",
-    "echo",
-    "export",
-    "jq",
-    "mkdir",
-    "npm",
-    "npx",
-    "sed",
-  ]);
+  expect([...seen].sort()).toEqual(["cp", "curl", "echo", "export", "jq", "mkdir", "npm", "npx", "sed"]);
 });
 
 /** Fails unless a command takes these words. */
