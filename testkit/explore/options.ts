@@ -36,7 +36,7 @@ export type Check = (state: CheckedState) => Promise<void> | void;
 /** Options of `sandbox.explore()`. */
 export interface ExploreOptions {
   /**
-   * The number of steps of all walks together.
+   * The steps of all walks together.
    * @defaultValue 500
    */
   steps?: number;
@@ -46,33 +46,32 @@ export interface ExploreOptions {
    */
   seed?: string;
   /**
-   * The number of steps of one walk, after which the sandbox is restored.
+   * The steps of one walk, after which the sandbox is restored.
    * @defaultValue 100
    */
   stepsPerWalk?: number;
   /**
-   * Called after the steps, with every event delivered, to compare your backend with the API. If it throws, the exploration fails, and the
-   * sequence is shortened as for any other failure.
+   * Compares your backend with the API after the steps, with every event delivered. If it throws, the exploration fails.
    * @defaultValue none
    */
   check?: Check;
   /**
-   * The number of steps between two calls of `check`, which is also called at the end of each walk.
+   * The steps between two calls of `check`, which also ends each walk.
    * @defaultValue 1
    */
   checkEvery?: number;
   /**
-   * Called before each walk to reset your backend: every walk starts from the same state, so it repeats ids of earlier walks.
+   * Deletes everything that your backend has stored, before each walk: walks repeat ids.
    * @defaultValue none
    */
   reset?: () => Promise<void> | void;
   /**
-   * The file to which the shortest failing sequence is written, as a scenario.
+   * The file for the shortest failing sequence, as a scenario.
    * @defaultValue none
    */
   scenario?: string;
   /**
-   * Called after each walk with the number of steps done so far, and the total. If it throws, the exploration ends with that error.
+   * Called after each walk with the steps done so far, and all. If it throws, the exploration ends with that error.
    * @defaultValue none
    */
   onProgress?: (done: number, all: number) => unknown;
