@@ -27,7 +27,6 @@ async function strangersApproval({
 
 /** The variables that the text before a code block introduces, made with a sandbox. */
 const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Promise<object> } = {
-  "binding.md: Binding checks": strangersApproval,
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
   "explain.md: Explain": strangersApproval,
   "explore.md: Explore": async () => {
