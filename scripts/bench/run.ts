@@ -41,12 +41,16 @@ function textTable(report: Report): string {
   return `${report.machine}\n\n${lines.join("\n")}`;
 }
 
-/** The same table in Markdown, without the spread. */
-function reportTable(report: Report): string {
-  const [head = [], ...rows] = [columns, ...report.rows.map(cellsOf)].map((line) =>
-    line.filter((_, column) => columns[column] !== "Least to most"),
+/** The same table in Markdown, with a benchmark's name at its first subject, and without the spread and what ratio and bar say. */
+function reportTable({ rows }: Report): string {
+  return markdownTable(
+    ["Subject", "Median", "Ratio", "Bar"],
+    rows.map((row, index) => {
+      const [benchmark = "", subject = "", median = "", , peer = "", ratio = "", bar = ""] = cellsOf(row);
+      const named = rows[index - 1]?.benchmark === benchmark ? subject : `**${benchmark}**: ${subject}`;
+      return [named, median, peer === "" ? "" : `${ratio} of ${peer}`, bar];
+    }),
   );
-  return markdownTable(head, rows);
 }
 
 function cellsOf(row: Row): string[] {
