@@ -251,10 +251,9 @@ const tables: { readonly [page: string]: Texts } = {
   "docs/pool.md": { operations: requestsList(poolOperations) },
   "docs/rpc.md": rpcTables,
   "docs/explain.md": {
-    mistakes: markdownTable(
-      ["Name", "Mistake"],
-      Object.entries(signatureMistakes).map(([name, mistake]) => [`\`${name}\``, mistake]),
-    ),
+    mistakes: Object.entries(signatureMistakes)
+      .map(([name, mistake]) => `- \`${name}\`: ${mistake}`)
+      .join("\n"),
   },
   "docs/explore.md": { options: optionsTable(optionsOf("testkit/explore/options.ts", exploreOptions)) },
   "docs/options.md": {

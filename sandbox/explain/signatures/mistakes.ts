@@ -5,36 +5,35 @@ import type { MemberDifference } from "../explanation.ts";
 
 /** The mistakes that are recognized in typed data, in decisions and in their signatures, by name. */
 export const signatureMistakes = {
-  wrong_chain_id: "The domain has the id of a different chain.",
-  wrong_verifying_contract: "The domain names a different contract.",
-  wrong_domain_version: "The domain has a different version.",
-  wrong_domain_name: "The domain has a different name.",
-  missing_domain_type: "`types` has no `EIP712Domain`, so `eth_signTypedData_v4` signs an empty domain.",
-  wrong_types: "A type has different members, or the same members in a different order.",
-  unknown_primary_type: "No step accepts a message of this type.",
-  changed_field: "A field differs from the expected one; `field` names it.",
-  wrong_claim_hash: "The claim hash of the decision is not that of the filed claim.",
-  personal_sign: "`personal_sign` (EIP-191) signed a text instead of the typed data.",
-  eth_sign: "`eth_sign` or `personal_sign` signed the digest, with the prefix of EIP-191.",
+  wrong_chain_id: "the domain has another chain's id",
+  wrong_verifying_contract: "the domain names another contract",
+  wrong_domain_version: "the domain has another version",
+  wrong_domain_name: "the domain has another name",
+  missing_domain_type:
+    "`types` has no `EIP712Domain`, so a wallet signs an empty domain; a library such as viem adds the type, so its signature can be valid",
+  wrong_types: "a type has other members, or another order of them",
+  unknown_primary_type: "no step accepts this type",
+  changed_field: "a field, named by `field`, differs",
+  wrong_claim_hash: "the decision's claim hash is not that of the filed claim",
+  personal_sign: "`personal_sign` (EIP-191) signed a text instead of the typed data",
+  eth_sign: "`eth_sign` or `personal_sign` signed the digest, with EIP-191's prefix",
   unprefixed_hash:
-    "A hash other than the digest was signed, such as the struct hash without `0x1901` and the domain.",
+    "another hash than the digest was signed, such as the struct hash without `0x1901` and the domain",
   typed_data_for_enrollment:
-    "The merchant's wallet signed the funding authorization instead of the enrollment text.",
-  compact_signature: "The signature has 64 bytes (EIP-2098) instead of 65.",
-  high_s: "The signature has an s in the upper half of the curve's order (EIP-2).",
-  wrong_v: "The last byte of the signature, v, is not 27 or 28.",
-  other_message: "The signature is over the message of another object, such as another purchase.",
-  wrong_signer: "A different account signed, or it signed different data.",
-  wrong_reviewer: "The decision does not name the key of the designated reviewer.",
-  wrong_key: "A different Ed25519 key signed, such as a rotated one.",
-  wrong_encoding: "The signature of the decision is not base64url without padding.",
-  ecdsa_signature: "A wallet signed the decision (ECDSA). A decision requires an Ed25519 signature.",
-  hex_text_signed:
-    "The signature is over the decision bytes, or their hash, written as hex or base64 text, and not over the bytes themselves.",
-  prehashed:
-    "The signature is over a hash of the decision bytes, or was made with Ed25519ph. Ed25519 over the bytes is required.",
-  missing_domain_line: "The JSON was signed without the line `routing-sandbox/decision/v1`.",
-  not_canonical_json: "The signed JSON is not in RFC 8785 form.",
+    "the merchant's wallet signed the funding authorization instead of the enrollment text",
+  compact_signature: "64 bytes (EIP-2098) instead of 65",
+  high_s: "an s in the upper half of the curve's order (EIP-2)",
+  wrong_v: "the last byte, v, is not 27 or 28",
+  other_message: "another object was signed, such as another purchase",
+  wrong_signer: "another account signed, or other data",
+  wrong_reviewer: "the decision does not name the designated reviewer's key",
+  wrong_key: "another Ed25519 key signed, such as a rotated one",
+  wrong_encoding: "the signature is not base64url without padding",
+  ecdsa_signature: "a wallet signed the decision (ECDSA) instead of Ed25519",
+  hex_text_signed: "the decision bytes, or their hash, were signed as hex or base64 text",
+  prehashed: "a hash of the decision bytes was signed, or Ed25519ph used, instead of Ed25519 over the bytes",
+  missing_domain_line: "the JSON was signed without the line `routing-sandbox/decision/v1`",
+  not_canonical_json: "the signed JSON is not in RFC 8785 form",
 } as const;
 
 /** The name of a mistake. */
