@@ -5,42 +5,52 @@ import { z } from "zod";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { markdownTable } from "../../server/documentation/tables.ts";
 
-/** A row of the gas table: the step and its labels in gas-snapshot.json (a sum, if it has several). */
+/** A row of the gas table: the step, its labels in gas-snapshot.json (a sum, if it has several), and a figure to compare with. */
 interface GasRow {
   step: string;
   labels: readonly string[];
+  /** The public figure of base/commerce-payments for the nearest step. */
+  other?: string;
 }
 
+const charge = "`charge` 165,167";
+const authorize = "`authorize` 155,657";
+const annul = "`void` 55,079";
+const reclaim = "`reclaim` 55,217";
+
 const gasRows: readonly GasRow[] = [
-  { step: "`pay`, an offer, in full or in part", labels: ["pay, in full"] },
-  { step: "`pay`, a direct purchase", labels: ["pay, a direct purchase"] },
+  { step: "`pay`, an offer, in full or in part", labels: ["pay, in full"], other: charge },
+  { step: "`pay`, a direct purchase", labels: ["pay, a direct purchase"], other: charge },
   { step: "`payBatch`, three purchases", labels: ["payBatch, three purchases"] },
   {
     step: "`payWithPermit`, the buyer's first permit",
     labels: ["payWithPermit, the first permit"],
+    other: charge,
   },
   { step: "`pay` of the whole allowance", labels: ["pay, after an approval of exactly that"] },
   {
-    step: "`approve` of exactly the payment, and `pay`",
+    step: "`approve` of exactly the payment, and `pay`: the transactions that `payWithPermit` replaces",
     labels: ["TestUSDC approve, of exactly a payment", "pay, after an approval of exactly that"],
   },
   {
     step: "`collectRefund`, to a holder of the token",
     labels: ["collectRefund, to a holder of the token"],
+    other: "`refund` 80,064",
   },
   {
-    step: "`collectRefund`, to another account",
+    step: "`collectRefund`, to an account that does not hold the token yet",
     labels: ["collectRefund, to a newcomer to the token"],
   },
-  { step: "`offer`", labels: ["offer"] },
-  { step: "`register`", labels: ["register"] },
-  { step: "`withdrawOffer`", labels: ["withdrawOffer"] },
-  { step: "`expire`", labels: ["expire"] },
+  { step: "`offer`", labels: ["offer"], other: authorize },
+  { step: "`register`", labels: ["register"], other: authorize },
+  { step: "`withdrawOffer`", labels: ["withdrawOffer"], other: annul },
+  { step: "`expire`", labels: ["expire"], other: reclaim },
   { step: "`claim`", labels: ["claim"] },
+  { step: "no step: a payment goes directly to the merchant", labels: [], other: "`capture` 69,915" },
   { step: "`enroll`", labels: ["enroll"] },
   { step: "`revokeFunding`", labels: ["revokeFunding"] },
   { step: "`openProgram`", labels: ["openProgram"] },
-  { step: "`setBounds`, to the same bounds", labels: ["setBounds"] },
+  { step: "`setBounds`", labels: ["setBounds"] },
   {
     step: "`setPaused`, ending a pause while no offer is open",
     labels: ["setPaused, ending a pause"],
@@ -67,6 +77,37 @@ const artifactSchema = z.object({ bytecode: z.string(), deployedBytecode: z.stri
 /** The largest code of a deployed contract (EIP-170), and of a creation (EIP-3860), in bytes. */
 const codeLimits = { deployed: 24_576, creation: 49_152 } as const;
 
+/** The gas before signatures were checked in place: a row without one is newer. */
+const before: { readonly [label: string]: number } = {
+  "deploy TestUSDC": 4_108_032,
+  "deploy PurchaseRegistrar": 4_961_644,
+  openProgram: 116_910,
+  setBounds: 36_914,
+  "setPaused, ending a pause": 26_985,
+  enroll: 245_901,
+  "TestUSDC approve": 48_444,
+  offer: 160_728,
+  "pay, in full": 79_518,
+  claim: 55_548,
+  "collectRefund, to a holder of the token": 93_295,
+  "pay, the first of several": 79_518,
+  "pay, a later one of several": 79_518,
+  "collectRefund, to a newcomer to the token": 110_383,
+  withdrawOffer: 43_734,
+  register: 152_915,
+  "pay, a direct purchase": 76_218,
+  "TestUSDC approve, of exactly a payment": 48_432,
+  "pay, after an approval of exactly that": 74_718,
+  "setPaused, ending a pause while offers are open": 31_785,
+  "payBatch, three purchases": 133_056,
+  "payWithPermit, the first permit": 111_578,
+  expire: 43_352,
+  revokeFunding: 35_496,
+  "TestUSDC transfer": 37_184,
+  "TestUSDC faucet": 38_488,
+  "TestUSDC transferWithAuthorization": 74_412,
+};
+
 const snapshot = snapshotSchema.parse(JSON.parse(read("contracts/gas-snapshot.json")));
 const count = (value: number) => value.toLocaleString("en-US");
 
@@ -87,16 +128,24 @@ export const contractLimits = {
 
 function gasTable(): string {
   return markdownTable(
-    ["Step", "Gas"],
-    gasRows.map(({ step, labels }) => [step, count(labels.reduce((sum, label) => sum + gasOf(label), 0))]),
+    ["Step", "Before", "Gas", "Public figure of base/commerce-payments for the nearest step"],
+    gasRows.map(({ step, labels, other = "" }) => {
+      if (labels.length === 0) return [step, "", "", other];
+      const gas = labels.reduce((sum, label) => sum + gasOf(label), 0);
+      const earlier = labels.reduce((sum, label) => sum + (before[label] ?? 0), 0);
+      return [step, earlier === 0 ? "" : count(earlier), count(gas), other];
+    }),
   );
 }
 
 function sizesTable(): string {
   const contracts = ["PurchaseRegistrar", "FundingSource", "TestUSDC"];
   return markdownTable(
-    ["Contract", `Deployed bytes; EIP-170 allows ${count(codeLimits.deployed)}`],
-    contracts.map((name) => [`\`${name}\``, count(sizesOf(name).deployed)]),
+    ["Contract", "Deployed bytes", `Share of EIP-170's limit of ${count(codeLimits.deployed)}`],
+    contracts.map((name) => {
+      const { deployed } = sizesOf(name);
+      return [`\`${name}\``, count(deployed), `${Math.round((deployed / codeLimits.deployed) * 100)} %`];
+    }),
   );
 }
 
