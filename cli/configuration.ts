@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import { describeYamlError } from "../sandbox/lib/errors/describe-yaml-error.ts";
 import { isObject } from "../sandbox/lib/option-schemas.ts";
@@ -170,7 +170,7 @@ function refuseUnknownVariables(known: readonly Option[]): void {
 
 /** Returns the values of the config file by flag. */
 async function readConfig(known: readonly Option[]): Promise<{ values: Map<string, unknown>; file: string }> {
-  const [file, other] = configFiles.filter((name) => existsSync(name));
+  const [file, other] = configFiles.filter(isThere);
   const values = new Map<string, unknown>();
   if (file === undefined) return { values, file: "" };
   if (other !== undefined) throw new Error(`There are ${file} and ${other}. Delete one of them.`);
@@ -190,6 +190,11 @@ async function readConfig(known: readonly Option[]): Promise<{ values: Map<strin
     values.set(flag, value);
   }
   return { values, file };
+}
+
+/** Returns whether a file or a link has a name. Where a link leads to none, the file that was meant is missing. */
+function isThere(name: string): boolean {
+  return lstatSync(name, { throwIfNoEntry: false }) !== undefined;
 }
 
 function unknownKey(file: string, key: string, value: unknown, known: readonly string[]): Error {

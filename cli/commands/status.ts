@@ -3,7 +3,7 @@ import { z } from "zod";
 import { wait } from "../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../sandbox/service/ask-control.ts";
 import { callControl } from "../running/call-control.ts";
-import { describeNone, findRunning } from "../running/find-running.ts";
+import { answerTimeoutMs, described, describeNone, findRunning } from "../running/find-running.ts";
 import {
   controlOption,
   dataDirectoryOption,
@@ -15,6 +15,12 @@ import {
 import { newCommand, print, type Terminal } from "../terminal.ts";
 
 const poolState = z.looseObject({ size: z.int(), preparing: z.int() });
+
+/** The programs that options name by a URL. */
+const askedFor = {
+  pool: { what: "a pool", meant: "a pool", schema: poolState },
+  control: { what: "a sandbox", meant: "the control API of a sandbox", schema: described },
+};
 
 interface StatusFlags extends SandboxFlags {
   control?: string;
@@ -46,33 +52,37 @@ export function statusCommand(terminal: Terminal): Command {
 }
 
 async function readStatus({ dataDir, control, pool }: StatusFlags): Promise<unknown> {
-  if (pool !== undefined) {
-    const state = await readAt(pool, "/", "pool");
-    if (poolState.safeParse(state).success) return state;
-    throw new Error(`${pool} is no pool. Pass the URL of the pool.`);
-  }
+  if (pool !== undefined) return await readAt(pool, "/", "pool");
   if (control !== undefined) return await readAt(control, "/status", "control");
   return await callControl(dataDir, "GET", "/status");
 }
 
 /** Reads the state that a sandbox or a pool tells of itself at a URL, which an option of the given name has. */
 async function readAt(url: string, path: string, option: "control" | "pool"): Promise<unknown> {
-  const what = option === "pool" ? "a pool" : "a sandbox";
-  const answer = await askControl(url, "GET", path).catch((cause: unknown) => {
+  const { what, schema, meant } = askedFor[option];
+  const signal = AbortSignal.timeout(answerTimeoutMs);
+  const answer = await askControl(url, "GET", path, undefined, signal).catch((cause: unknown) => {
     throw new Error(`Nothing responds at ${url}. Start ${what}, or name another --${option}.`, { cause });
   });
+  const instead = `Pass the URL of ${meant}.`;
   if (!answer.ok)
     throw new Error(
-      `${url} responded with ${answer.status}: ${await detailOf(answer)}${answer.status === 404 ? ` Pass the URL of ${option === "pool" ? "the pool" : "the control API"}.` : ""}`,
+      `${url} responded with ${answer.status}: ${await detailOf(answer)}${[404, 405].includes(answer.status) ? ` ${instead}` : ""}`,
     );
-  return await answer.json();
+  const state: unknown = await answer.json().catch(() => null);
+  if (!schema.safeParse(state).success) throw new Error(`${url} is not ${meant}. ${instead}`);
+  return state;
 }
 
 /** Asks for the health of the sandbox until it is good, at most for the time of --timeout. */
 async function waitUntilHealthy(flags: StatusFlags): Promise<void> {
   const deadline = performance.now() + flags.timeout * 1_000;
   for (;;) {
-    const problem = await healthProblem(flags);
+    const left = Math.max(1, deadline - performance.now());
+    const problem = await healthProblem(
+      flags,
+      AbortSignal.timeout(Math.min(Math.ceil(left), answerTimeoutMs)),
+    );
     if (problem === null) return;
     if (performance.now() > deadline)
       throw new Error(
@@ -83,21 +93,24 @@ async function waitUntilHealthy(flags: StatusFlags): Promise<void> {
 }
 
 /** Returns why the sandbox is not healthy; null if it is. */
-async function healthProblem({ dataDir, control, pool }: StatusFlags): Promise<string | null> {
-  if (pool !== undefined) return await poolProblem(pool);
-  const url = control ?? (await findRunning(dataDir))?.urls.control;
+async function healthProblem(
+  { dataDir, control, pool }: StatusFlags,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (pool !== undefined) return await poolProblem(pool, signal);
+  const url = control ?? (await findRunning(dataDir, signal))?.urls.control;
   if (url === undefined) return await describeNone(dataDir);
-  const answer = await askControl(url, "GET", "/health").catch(() => null);
+  const answer = await askControl(url, "GET", "/health", undefined, signal).catch(() => null);
   if (answer === null) return `Nothing responds at ${url}.`;
   return answer.ok ? null : await detailOf(answer);
 }
 
 /** Returns why not all sandboxes of a pool can be leased or are leased; null if they can. */
-async function poolProblem(pool: string): Promise<string | null> {
-  const answer = await askControl(pool, "GET", "/").catch(() => null);
+async function poolProblem(pool: string, signal: AbortSignal): Promise<string | null> {
+  const answer = await askControl(pool, "GET", "/", undefined, signal).catch(() => null);
   if (answer === null) return `Nothing responds at ${pool}.`;
   const { data } = poolState.safeParse(await answer.json().catch(() => null));
-  if (data === undefined) return `${pool} is no pool.`;
+  if (data === undefined) return `${pool} is not a pool.`;
   return data.preparing === 0 ? null : `${data.preparing} of ${data.size} sandboxes are being prepared.`;
 }
 

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
@@ -13,6 +12,7 @@ import {
 } from "../../sandbox/lib/processes/processes.ts";
 import { wait } from "../../sandbox/lib/time/timers.ts";
 import { askControl } from "../../sandbox/service/ask-control.ts";
+import { fileKind } from "../../server/lib/file-kind.ts";
 import { noneAnswers } from "../running/find-running.ts";
 import {
   controlOption,
@@ -97,7 +97,7 @@ export async function stopIn(directory: string, timeoutMs: number): Promise<Stop
   const runs = owner !== null && isRunning(owner);
   if (runs) await end(owner, timeoutMs);
   const anvil = owner === null ? null : leftAnvilOf(owner);
-  if (existsSync(join(directory, "lock.json"))) {
+  if ((await fileKind(join(directory, "lock.json"))) !== "missing") {
     const lock = await lockDataDirectory(directory);
     await unpublish(directory);
     await lock.release();
@@ -112,7 +112,14 @@ export async function stopIn(directory: string, timeoutMs: number): Promise<Stop
  * @throws Error when it is no process of this machine, and when it does not end in time.
  */
 async function stopAt(url: string, { path, name }: Reached, timeoutMs: number): Promise<Stop> {
-  const answer = await askControl(url, "GET", path).catch(noneAnswers);
+  const signal = AbortSignal.timeout(timeoutMs);
+  const answer = await askControl(url, "GET", path, undefined, signal).catch((error: unknown) => {
+    if (!signal.aborted) return noneAnswers(error);
+    throw new Error(
+      `${url} accepts a connection, and did not respond within ${timeoutMs / 1_000} s. Wait longer with --timeout, or end its process.`,
+      { cause: error },
+    );
+  });
   if (answer === null) return { pid: null, removed: null };
   const { data } = status.safeParse(await answer.json().catch(() => null));
   const listener = await findListener(Number(new URL(url).port));

@@ -8,29 +8,33 @@ import { findProcess, isRunning } from "../../sandbox/lib/processes/processes.ts
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
-/** The longest time for a sandbox to identify itself, in milliseconds. */
-const answerTimeoutMs = 10_000;
+/** The longest time for a sandbox or a pool to identify itself, in milliseconds. */
+export const answerTimeoutMs = 10_000;
 
 /** The codes of the system when this process may not connect: whether a sandbox runs is not known then. */
 const refusals = ["EMFILE", "ENFILE", "EACCES", "EPERM"];
 
 /** The answer of a sandbox whose node or database does not respond: its command then gets this problem. */
 const unavailable = z.looseObject({ status: z.literal(503), code: z.string() });
-const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z.url() }) });
+
+/** The state that a sandbox tells of itself. */
+export const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z.url() }) });
 
 /**
  * Finds the sandbox that runs in a data directory.
  *
+ * @param signal - aborts when it had to identify itself.
  * @throws StoreUnavailableError when this user may not read what a sandbox has written there.
  * @returns null when no sandbox answers, when another one answers at its URL, and for a copy of a directory in which one runs.
  */
-export async function findRunning(directory: string): Promise<SandboxDescription | null> {
+export async function findRunning(
+  directory: string,
+  signal = AbortSignal.timeout(answerTimeoutMs),
+): Promise<SandboxDescription | null> {
   const text = await readOwn(join(directory, "sandbox.json"));
   const description = text === null ? null : parseDescription(text);
   if (description === null || (await isCopy(directory))) return null;
-  const answer = await fetchDirect(`${description.urls.control}/status`, {
-    signal: AbortSignal.timeout(answerTimeoutMs),
-  })
+  const answer = await fetchDirect(`${description.urls.control}/status`, { signal })
     .then(async (response) => await response.json())
     .catch(noneAnswers);
   if (unavailable.safeParse(answer).success)

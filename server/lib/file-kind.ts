@@ -36,16 +36,21 @@ export interface InputLimits {
   values?: number;
 }
 
+const byteOrderMark = Buffer.from("\uFEFF");
+
 /**
  * Reads all of a file, a pipe or a stream that a user names.
  *
  * @param source - a path, or a stream such as the standard input.
- * @throws Error of the file system; Error that says so when there is more than `most`: no more bytes than that are read.
+ * @throws Error of the file system; Error that says so for a named pipe, which would keep a thread, and when there is more than `most`: no more
+ * bytes than that are read.
  */
 export async function readInput(
   source: string | AsyncIterable<Buffer | string>,
   most: InputLimits,
 ): Promise<Buffer> {
+  if (typeof source === "string" && !isOwnPipe(source) && (await stat(source)).isFIFO())
+    throw new Error("it is a named pipe, whose reader waits until a program writes to it");
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const part of typeof source === "string" ? createReadStream(source) : source) {
@@ -54,10 +59,17 @@ export async function readInput(
     if (length > most.bytes) throw new Error(`it has more than ${most.bytes / 2 ** 20} MiB`);
     chunks.push(chunk);
   }
-  const bytes = Buffer.concat(chunks);
+  const content = Buffer.concat(chunks);
+  // A byte order mark, as some editors and shells write it, is not part of a text.
+  const bytes = content.subarray(content.indexOf(byteOrderMark) === 0 ? byteOrderMark.length : 0);
   if (most.values !== undefined && countBytes(bytes, "[{,\n-") > most.values)
     throw new Error(`it has more than ${most.values} values`);
   return bytes;
+}
+
+/** Returns whether a path is a pipe of this process: its standard input, or what a shell makes of `<(command)`. */
+function isOwnPipe(path: string): boolean {
+  return /^\/(?:dev|proc)\//.test(path);
 }
 
 /** Counts the bytes that are one of these characters: of those that begin or separate values, before they are parsed. */

@@ -1,4 +1,6 @@
-import { writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { tryCli } from "./run-cli.ts";
@@ -71,3 +73,47 @@ test.each(["[],", "{},", "1,", "[", "- 1\n"])(
     );
   },
 );
+
+test.skipIf(process.platform === "win32").each([
+  ["a snapshot file", ["start", "--from", "pipe"]],
+  ["a snapshot file to load", ["snapshot", "load", "pipe"]],
+  ["a scenario", ["scenario", "play", "pipe"]],
+  ["the artifact of a registrar contract", ["start", "--registrar", "pipe"]],
+  ["the artifact of a contract to check", ["check-contract", "--artifact", "pipe"]],
+  ["a deployment", ["start", ...node, "--deployment", "pipe", "--keys", "keys.json"]],
+  ["typed data", ["explain", "--typed-data", "pipe"]],
+  ["the config file", ["doctor"]],
+])("%s that is a named pipe is refused, since its reader may wait without end", async (what, command) => {
+  const name = what === "the config file" ? "routing-sandbox.config.yaml" : "pipe";
+  execFileSync("mkfifo", [name]);
+  expect(await tryCli(command)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      "cannot be read: it is a named pipe, whose reader waits until a program writes to it. ",
+    ),
+  });
+});
+
+test.each(["nowhere", "routing-sandbox.config.json"])(
+  "a config file that is a link to %s is not ignored",
+  async (target) => {
+    await symlink(target, "routing-sandbox.config.json");
+    expect(await tryCli(["doctor"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^routing-sandbox\.config\.json cannot be read: /),
+    });
+  },
+);
+
+test("a byte order mark before a config file is not part of it", async () => {
+  await writeFile("routing-sandbox.config.json", '\uFEFF{"sede":"checkout"}');
+  expect((await tryCli(["start"])).stderr).toContain("routing-sandbox.config.json has no option sede.");
+});
+
+test.each(["nowhere", "lock.json"])("stop names a lock that is a link to %s", async (target) => {
+  await mkdir(".sandbox");
+  await symlink(target, join(".sandbox", "lock.json"));
+  const { code, stderr } = await tryCli(["stop"]);
+  expect(stderr).toContain("lock.json is not a file. ");
+  expect(code).toBe(1);
+});

@@ -153,8 +153,59 @@ test("stop and status refuse a URL that is no pool's", async () => {
   });
   expect(await tryCli(["status", "--pool", api])).toMatchObject({
     code: 1,
-    stderr: `${api} is no pool. Pass the URL of the pool.\n`,
+    stderr: `${api} is not a pool. Pass the URL of a pool.\n`,
   });
+});
+
+/** Opens a server that accepts connections and responds with this text, or never. */
+async function openServer(text: string | null): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    if (text !== null)
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+    },
+  };
+}
+
+test.each(["<!doctype html>", "", "{}", "[]", "null"])(
+  "status refuses a URL of something that responds with %j",
+  async (text) => {
+    await using server = await openServer(text);
+    for (const [option, meant] of [
+      ["control", "the control API of a sandbox"],
+      ["pool", "a pool"],
+    ])
+      expect(await tryCli(["status", `--${option}`, server.url])).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: `${server.url} is not ${meant}. Pass the URL of ${meant}.\n`,
+      });
+  },
+);
+
+test("status --wait and stop wait no longer than --timeout for a response", async () => {
+  await using server = await openServer(null);
+  for (const option of ["--control", "--pool"]) {
+    const waited = await tryCli(["status", "--wait", "--timeout", "1s", option, server.url]);
+    expect([waited.code, waited.stderr]).toEqual([
+      1,
+      expect.stringContaining(`After 1 s: Nothing responds at ${server.url}. `),
+    ]);
+    const stopped = await tryCli(["stop", "--timeout", "1s", option, server.url]);
+    expect([stopped.code, stopped.stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        `${server.url} accepts a connection, and did not respond within 1 s. Wait longer with --timeout, or end its process.`,
+      ),
+    ]);
+  }
 });
 
 test("status --wait fails when no sandbox is ready in time, and says what to do", {
