@@ -58,7 +58,7 @@ async function ask(terminal: Terminal, transaction: string | undefined, flags: E
   const named = [transaction, unsent, typedData, decision].filter((one) => one !== undefined);
   if (named.length !== 1)
     throw new Error(
-      "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.",
+      `explain needs one of a transaction hash, --call, --typed-data and --decision, and ${named.length} are given. Pass one of them.`,
     );
   if (signature !== undefined && typedData === undefined && decision === undefined)
     throw new Error("--signature is of typed data or of a decision. Pass --typed-data or --decision too.");

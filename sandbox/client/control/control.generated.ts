@@ -583,7 +583,7 @@ export interface components {
       } | null);
     };
     SignatureMistake: {
-      name: "wrong_chain_id" | "wrong_verifying_contract" | "wrong_domain_version" | "wrong_domain_name" | "missing_domain_type" | "wrong_types" | "unknown_primary_type" | "changed_field" | "wrong_claim_hash" | "personal_sign" | "eth_sign" | "unprefixed_hash" | "typed_data_for_enrollment" | "compact_signature" | "high_s" | "wrong_v" | "other_message" | "wrong_signer" | "wrong_reviewer" | "wrong_key" | "wrong_encoding" | "ecdsa_signature" | "hex_text_signed" | "prehashed" | "missing_domain_line" | "not_canonical_json";
+      name: "wrong_chain_id" | "wrong_verifying_contract" | "wrong_domain_version" | "wrong_domain_name" | "missing_domain_type" | "wrong_types" | "unknown_primary_type" | "changed_field" | "wrong_claim_hash" | "personal_sign" | "eth_sign" | "unprefixed_hash" | "typed_data_for_enrollment" | "compact_signature" | "high_s" | "wrong_v" | "wrong_order" | "other_message" | "wrong_signer" | "wrong_reviewer" | "wrong_key" | "wrong_encoding" | "ecdsa_signature" | "hex_text_signed" | "prehashed" | "missing_domain_line" | "not_canonical_json";
       field: string;
       expected: components["schemas"]["Json"];
       actual: components["schemas"]["Json"];

@@ -164,6 +164,15 @@ function otherBytesOf(raw: unknown, decision: Decision): OtherBytes[] {
         joined(line, bytes),
       ],
     ),
+    // Editors and commands such as echo end a text with a line feed.
+    ...["\n", "\r\n"].flatMap((end): OtherBytes[] => {
+      const withEnd = joined(line.slice(0, -1), joined(utf8ToBytes(end), json));
+      const actual = `the decision bytes with ${JSON.stringify(end)} as line end, also after the JSON`;
+      return [
+        ["not_canonical_json", "the line with a carriage return, and the JSON", withEnd],
+        ["not_canonical_json", actual, joined(withEnd, utf8ToBytes(end))],
+      ];
+    }),
   ];
 }
 

@@ -12,7 +12,13 @@ import type { SignatureMistake } from "./mistakes.ts";
 import { type ReadSignature, readSignature } from "./read-signature.ts";
 import { judge, simulatedAt } from "./service-answer.ts";
 import type { TypedDataExplanation } from "./signature-explanation.ts";
-import { type GivenTypedData, hashesOf, readTypedData, type UnsignedTypedData } from "./typed-data.ts";
+import {
+  type GivenTypedData,
+  hashesOf,
+  readTypedData,
+  typedDataDigest,
+  type UnsignedTypedData,
+} from "./typed-data.ts";
 
 /** Typed data to explain, with its signature if it is signed. */
 export interface ExplainTypedData extends ExplainOptions {
@@ -40,7 +46,16 @@ export async function explainTypedData(
   const { primaryType, message } = given;
   const hashes = hashesOf(given);
   const known = await findKnown(given, id, services);
-  const signature = bytes === undefined ? null : await readSignature(bytes, known?.signer ?? null, services);
+  const digests = [hashes.digest, ...(known === null ? [] : [typedDataDigest(known.typedData)])];
+  const signature =
+    bytes === undefined
+      ? null
+      : await readSignature(
+          bytes,
+          known?.signer ?? null,
+          digests.filter((digest) => digest !== null),
+          services,
+        );
   const signed = known && signature && (await findSigned({ raw, given, known, signature }, sources));
   const mistakes = collectMistakes(given, { known, signature, signed }, services);
   const [answer = null, call] = await Promise.all([
@@ -83,7 +98,8 @@ async function findKnown(
   services: Services,
 ): Promise<KnownMessage | null> {
   const type = knownTypes.find((name) => name === given.primaryType);
-  const possible = type === undefined ? [] : await possibleMessages(type, services);
+  if (type === undefined) return null;
+  const possible = await possibleMessages(type, services);
   if (id !== undefined) {
     const named = possible.find((one) => one.id === id);
     if (named === undefined) throw unknownId(id, given.primaryType);

@@ -103,8 +103,12 @@ const findOtherNonce: Search = async (compared, { services }) => {
 
 const findOtherMessage: Search = async (compared, { services }) => {
   const { given, known } = compared;
-  for (const { id, complete } of await possibleMessages(known.type, services)) {
-    if (id === known.id) continue;
+  const possible = [
+    ...(await possibleMessages(known.type, services)).filter(({ id }) => id !== known.id),
+    // Who claims or pays has the commitment too.
+    ...(await possibleMessages("Purchase", services)).filter(({ id }) => id === known.id),
+  ];
+  for (const { id, complete } of possible) {
     const { typedData, about } = await complete(given.message);
     const detail = `The signature is over ${about}; ${known.about} was expected.`;
     if (await signs(compared, typedDataDigest(typedData)))

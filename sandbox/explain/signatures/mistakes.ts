@@ -23,7 +23,8 @@ export const signatureMistakes = {
     "the merchant's wallet signed the funding authorization instead of the enrollment text",
   compact_signature: "64 bytes (EIP-2098) instead of 65",
   high_s: "an s in the upper half of the curve's order (EIP-2)",
-  wrong_v: "the last byte, v, is not 27 or 28",
+  wrong_v: "the last byte, v, is not 27 or 28, or is the other one of them",
+  wrong_order: "the parts of the signature are not in the order r, s, v",
   other_message: "another object was signed, such as another purchase",
   wrong_signer: "another account signed, or other data",
   wrong_reviewer: "the decision does not name the designated reviewer's key",
@@ -33,7 +34,7 @@ export const signatureMistakes = {
   hex_text_signed: "the decision bytes, or their hash, were signed as hex or base64 text",
   prehashed: "a hash of the decision bytes was signed, or Ed25519ph used, instead of Ed25519 over the bytes",
   missing_domain_line: "the JSON was signed without the line `routing-sandbox/decision/v1`",
-  not_canonical_json: "the signed JSON is not in RFC 8785 form",
+  not_canonical_json: "the signed JSON is not in RFC 8785 form, or has other line ends around it",
 } as const;
 
 /** The name of a mistake. */

@@ -1,4 +1,4 @@
-import { type Address, type Hex, isHex, size } from "viem";
+import { type Address, concat, type Hex, isHex, numberToHex, size, slice } from "viem";
 import {
   type CanonicalSignature,
   canonicalSignature,
@@ -26,11 +26,14 @@ export interface ReadSignature {
  * Reads a wallet's signature. One of a contract (ERC-1271) can have any form.
  *
  * @param signer - the account that has to sign; null where none is known.
+ * @param digests - what it may have signed. Where another v, or another order of the same bytes, makes its signature over one of them, that is
+ * the mistake.
  * @throws SandboxError argument_invalid for a signature of another length, unless its signer is a contract.
  */
 export async function readSignature(
   given: unknown,
   signer: Address | null,
+  digests: readonly Hex[],
   { chain }: Pick<Services, "chain">,
 ): Promise<ReadSignature> {
   if (typeof given !== "string" || !isHex(given) || given.length % 2 === 1)
@@ -51,12 +54,59 @@ export async function readSignature(
   const length = size(signature);
   if (read === null && length !== 65)
     throw wrongSignature(`has ${length} ${length === 1 ? "byte" : "bytes"}`);
+  const isSigned = async (one: Hex) =>
+    (await Promise.all(digests.map(async (digest) => await recoverSigner(digest, one)))).includes(signer);
+  const isMeant = signer === null || (read !== null && (await isSigned(read.signature)));
+  const meant = isMeant ? null : await findMeant(signature, read, isSigned);
+  const canonical = meant?.signature ?? read?.signature ?? null;
   return {
     given: signature,
-    canonical: read?.signature ?? null,
-    mistakes: mistakesOfForm(signature, read),
-    signerOf: async (digest) => await recoverSigner(digest, read?.signature ?? signature),
+    canonical,
+    mistakes: meant?.mistakes ?? mistakesOfForm(signature, read, isMeant ? canonical : null),
+    signerOf: async (digest) => await recoverSigner(digest, canonical ?? signature),
   };
+}
+
+/** Finds the signature that a given one has the bytes of, with another v or in another order. */
+async function findMeant(
+  given: Hex,
+  read: CanonicalSignature | null,
+  isSigned: (signature: Hex) => Promise<boolean>,
+): Promise<{ signature: Hex; mistakes: SignatureMistake[] } | null> {
+  const inOrder = read?.signature ?? given;
+  const orders: [order: string, r: Hex, s: Hex][] = [
+    ["r, s, v", slice(inOrder, 0, 32), slice(inOrder, 32, 64)],
+    ["s, r, v", slice(given, 32, 64), slice(given, 0, 32)],
+    ...(size(given) === 65
+      ? [["v, r, s", slice(given, 1, 33), slice(given, 33, 65)] satisfies (typeof orders)[number]]
+      : []),
+  ];
+  for (const [order, r, s] of orders)
+    for (const v of [27, 28]) {
+      const signature = canonicalSignature(concat([r, s, numberToHex(v)]))?.signature;
+      if (signature === undefined || !(await isSigned(signature))) continue;
+      if (order !== "r, s, v") return { signature, mistakes: [wrongOrder(order, signature)] };
+      const ofForm = mistakesOfForm(given, read, signature);
+      const isNamed = ofForm.some(({ name }) => name === "wrong_v");
+      return { signature, mistakes: isNamed ? ofForm : [...ofForm, wrongV(inOrder, signature)] };
+    }
+  return null;
+}
+
+function wrongOrder(actual: string, signature: Hex): SignatureMistake {
+  const expected = "r, s, v";
+  const detail = `The signature has its parts in the order ${actual}; ${expected} was expected. Send ${signature}.`;
+  return signatureMistake("wrong_order", expected, actual, detail);
+}
+
+/** Names the v of a signature that would be the right one with another v. */
+function wrongV(given: Hex, signature: Hex): SignatureMistake {
+  const [actual, expected] = [given, signature].map((one) => Number.parseInt(one.slice(130), 16)) as [
+    number,
+    number,
+  ];
+  const detail = `With v = ${actual}, the signature is that of another account; ${expected} was expected. Send ${signature}.`;
+  return signatureMistake("wrong_v", expected, actual, detail);
 }
 
 function wrongSignature(wrong: string): SandboxError {
@@ -67,8 +117,9 @@ function wrongSignature(wrong: string): SandboxError {
   );
 }
 
-function mistakesOfForm(given: Hex, read: CanonicalSignature | null): SignatureMistake[] {
-  const instead = read === null ? "" : ` Send ${read.signature}.`;
+/** @param right - the signature to send; null if it is unknown. */
+function mistakesOfForm(given: Hex, read: CanonicalSignature | null, right: Hex | null): SignatureMistake[] {
+  const instead = right === null ? "" : ` Send ${right}.`;
   const v = Number.parseInt(given.slice(130), 16);
   const forms: { readonly [F in SignatureForm]: SignatureMistake } = {
     compact: signatureMistake(

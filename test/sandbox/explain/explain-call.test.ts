@@ -287,7 +287,8 @@ test("the command takes one thing to explain, and a call as JSON", async () => {
   expect(await tryCli(["explain"])).toEqual({
     code: 1,
     stdout: "",
-    stderr: "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.\n",
+    stderr:
+      "explain needs one of a transaction hash, --call, --typed-data and --decision, and 0 are given. Pass one of them.\n",
   });
   expect(await tryCli(["explain", "--call", "{from}"])).toEqual({
     code: 1,

@@ -182,6 +182,16 @@ const seeds: [
     () => scheme("missing_domain_line"),
   ],
   [
+    "the bytes with a line feed after them",
+    () => signedAs(signText(`${Buffer.from(decisionBytes(decision))}\n`)),
+    () => scheme("not_canonical_json"),
+  ],
+  [
+    "a carriage return after the line",
+    () => signedAs(signText(`${Buffer.from(decisionBytes(decision))}`.replace("\n", "\r\n"))),
+    () => scheme("not_canonical_json"),
+  ],
+  [
     "JSON in the order of the program",
     () => ({ about: JSON.parse(shuffled()), signature: signText(line + shuffled()) }),
     () => scheme("not_canonical_json"),

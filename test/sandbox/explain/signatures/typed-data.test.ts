@@ -33,6 +33,11 @@ beforeAll(async () => {
 });
 afterAll(async () => await end());
 
+/** Returns r, s and v of a signature, in hex without 0x. */
+function partsOf(signature: Hex): [r: string, s: string, v: string] {
+  return [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)];
+}
+
 /** Asks on the command line, over HTTP and in code, which all answer the same. */
 async function explain(typed_data: object, signature?: Hex, id?: string): Promise<TypedDataExplanation> {
   const file = await writeJson(folder, "typed-data.json", typed_data);
@@ -263,6 +268,35 @@ const seeds: Seed[] = [
     () => ({ name: "wrong_v", field: "signature", expected: [27, 28] }),
   ],
   [
+    "a signature with the other v",
+    signedBy(async () => {
+      const signature = await right();
+      return `${signature.slice(0, 130)}${parityOf(signature) === 0 ? "1c" : "1b"}` as Hex;
+    }),
+    () => ({ name: "wrong_v", field: "signature" }),
+  ],
+  [
+    "a signature with s before r",
+    signedBy(async () => {
+      const [r, s, v] = partsOf(await right());
+      return `0x${s}${r}${v}`;
+    }),
+    () => ({ name: "wrong_order", field: "signature", expected: "r, s, v", actual: "s, r, v" }),
+  ],
+  [
+    "a signature that begins with its v",
+    signedBy(async () => {
+      const [r, s, v] = partsOf(await right());
+      return `0x${v}${r}${s}`;
+    }),
+    () => ({ name: "wrong_order", field: "signature", expected: "r, s, v", actual: "v, r, s" }),
+  ],
+  [
+    "a signature of the purchase's commitment",
+    signedBy(async () => await signTyped(beneficiary(), given.purchase.commitment.typed_data)),
+    () => ({ name: "other_message", field: "signature", expected: given.purchase.id }),
+  ],
+  [
     "a signature of another account",
     signedBy(async () => await signTyped(accountOf(sandbox, "stranger"), claim)),
     () => ({
@@ -319,6 +353,35 @@ test("types without EIP712Domain are named, even if the program has derived the 
     digest: digestOf(claim),
     mistakes: [{ name: "missing_domain_type", field: "types.EIP712Domain", actual: null }],
   });
+});
+
+test.each<[what: string, change: (r: string, s: string, v: string) => string]>([
+  ["the other v", (r, s, v) => `${r}${s}${v === "1b" ? "1c" : "1b"}`],
+  ["the other parity as v", (r, s, v) => `${r}${s}${v === "1b" ? "01" : "00"}`],
+  ["a high s and the v of the low one", (r, s, v) => `${highS(`0x${r}${s}${v}`).slice(2, 130)}${v}`],
+  ["s before r", (r, s, v) => `${s}${r}${v}`],
+  ["its v first", (r, s, v) => `${v}${r}${s}`],
+])("of a signature with %s, the one to send is that of the signer", async (_, change) => {
+  const { cause, mistakes, signature } = await explain(claim, `0x${change(...partsOf(await right()))}`);
+  expect(mistakes.map(({ name }) => name)).not.toContain("wrong_signer");
+  expect(cause).toContain(` Send ${await right()}.`);
+  expect(signature).toMatchObject({ canonical: await right(), over: "given" });
+});
+
+test("of another account's signature in another form, none is named to be sent", async () => {
+  const signature = compact(await signTyped(accountOf(sandbox, "stranger"), claim));
+  const { mistakes } = await explain(claim, signature);
+  expect(mistakes.map(({ name }) => name)).toEqual(["compact_signature", "wrong_signer"]);
+  expect(JSON.stringify(mistakes)).not.toContain("Send");
+});
+
+test("typed data of a type that no step takes is named, whatever it is compared with", async () => {
+  const { Claim, ...others } = claim.types;
+  const renamed = { ...claim, types: { ...others, Foo: Claim }, primaryType: "Foo" };
+  for (const id of [undefined, given.purchase.id])
+    expect((await explain(renamed, undefined, id)).mistakes).toMatchObject([
+      { name: "unknown_primary_type", actual: "Foo" },
+    ]);
 });
 
 test("several mistakes are all named, in the order in which they are corrected", async () => {
@@ -684,7 +747,7 @@ describe("bad input is refused in the words of the option:", () => {
       "--signature is of typed data or of a decision. Pass --typed-data or --decision too.\n",
     );
     expect((await runExplain(folder, [given.purchase.commitment.hash, "--typed-data", "-"])).stderr).toBe(
-      "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.\n",
+      "explain needs one of a transaction hash, --call, --typed-data and --decision, and 2 are given. Pass one of them.\n",
     );
   });
 
