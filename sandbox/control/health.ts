@@ -5,7 +5,7 @@ import { CodedError } from "../../protocol/coded-error.ts";
 import { URL } from "../../protocol/globals.ts";
 import { ChainMismatchError } from "../../server/chain/chain-reader.ts";
 import { readDeployedIdentity } from "../../server/chain/deployed-node.ts";
-import { ifAvailable } from "../../server/store/store.ts";
+import { ifAvailable, type Store, StoreUnavailableError } from "../../server/store/store.ts";
 import { connectDirect } from "../lib/http/direct/connect-direct.ts";
 import { abortAfter, endsWithin } from "../lib/time/timers.ts";
 import { type ControlledSandbox, defineControl } from "./operation.ts";
@@ -99,19 +99,22 @@ const readHealth = defineControl({
 /** The operation that says whether the sandbox works. */
 export const healthOperations = [readHealth];
 
-/** The remedies for parts that do not respond; the others end only with the sandbox. */
-const remedies = new Map([
-  ["store", "Check that its database runs, and send the request again."],
-  ["node", "Check that it runs, and send the request again."],
-]);
+/** Returns the remedies for parts that do not respond; the others end only with the sandbox. */
+function remediesOf({ isBroken }: Store): ReadonlyMap<string, string> {
+  const store =
+    isBroken === undefined ? "that its database runs" : "that files can be written in its data directory";
+  return new Map([
+    ["store", `Check ${store}, and send the request again.`],
+    ["node", "Check that it runs, and send the request again."],
+  ]);
+}
 
 /** Asks each part of a sandbox. @throws UnhealthyError */
 async function examine({ description, chain, relayer, services }: ControlledSandbox) {
   const program = description.accounts[0].program;
   const asked = {
     api: askPort(description.urls.api),
-    // There need not be one: only a store that cannot be reached refuses.
-    store: services.store.get("credentials", ""),
+    store: readStore(services.store),
     relayer: relayer.budget(program),
     ...(chain.isOwn
       ? { anvil: chain.request({ method: "eth_blockNumber" }) }
@@ -131,6 +134,7 @@ async function examine({ description, chain, relayer, services }: ControlledSand
   // The relayer reads its journal in the store, and cannot respond without it.
   const causes = parts.includes("store") ? parts.filter((part) => part !== "relayer") : parts;
   if (causes.length > 0) {
+    const remedies = remediesOf(services.store);
     const remedy = causes.map((part) => remedies.get(part)).find((text) => text !== undefined);
     throw new UnhealthyError(
       "unhealthy",
@@ -138,6 +142,12 @@ async function examine({ description, chain, relayer, services }: ControlledSand
     );
   }
   return { status: "ok", parts: Object.keys(asked) };
+}
+
+/** Reads a record that need not be there: only a store that cannot be reached refuses. */
+async function readStore(store: Store): Promise<void> {
+  await store.get("credentials", "");
+  if (store.isBroken === true) throw new StoreUnavailableError("The files of the store cannot be written.");
 }
 
 /** Resolves when a port accepts a connection. A request would take a request id and could be recorded. */

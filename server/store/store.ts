@@ -128,6 +128,9 @@ export interface Store {
     build: (numbers: readonly number[]) => readonly Change[],
   ): Promise<void>;
 
+  /** Whether what another process has changed or removed is not written again yet, as on a disk that refuses it; absent where there are no files. */
+  readonly isBroken?: boolean;
+
   /** Everything that is stored, as plain data for a snapshot; {@link Store.import} takes it back. */
   export(): Promise<StoreImage>;
 

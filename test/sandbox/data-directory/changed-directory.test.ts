@@ -6,6 +6,7 @@ import {
   readFile,
   rename,
   rm,
+  rmdir,
   symlink,
   truncate,
   writeFile,
@@ -91,6 +92,24 @@ describe("what is changed under a running sandbox is written again, and nothing 
     await rm(lock);
     await expect.poll(async () => await readFile(lock, "utf8").catch(() => null)).toBe(before);
     await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({ code: "data_directory_in_use" });
+  });
+
+  test("a directory in the place of a file of the store, once it is gone; GET /health names it", async () => {
+    const dataDirectory = await temporaryFolder();
+    await using sandbox = await createSandbox({ dataDirectory });
+    const file = join(dataDirectory, "store", "store.json");
+    await rm(file);
+    await mkdir(file);
+    expect(await writeMerchant(sandbox)).toBeNull();
+    const health = async () => await fetch(`${sandbox.description.urls.control}/health`);
+    expect(await (await health()).json()).toMatchObject({
+      code: "unhealthy",
+      detail:
+        "No response from store. Check that files can be written in its data directory, and send the request again.",
+    });
+    await rmdir(file);
+    expect(await writeMerchant(sandbox)).not.toBeNull();
+    expect((await health()).status).toBe(200);
   });
 
   test.skipIf(process.platform === "win32")("a pipe in the place of the lock, once it is gone", async () => {
