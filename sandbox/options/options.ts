@@ -280,7 +280,8 @@ export const sandboxOptions = objectOf("", {
   listen: flagged(
     typed<string>(
       'an IP address, such as "0.0.0.0"',
-      (value) => typeof value === "string" && isIP(value) !== 0,
+      // A zone, as in fe80::1%eth0, has no place in a URL.
+      (value) => typeof value === "string" && isIP(value) !== 0 && !value.includes("%"),
     ),
     "--listen <address>",
     "the IP address of all ports, such as 0.0.0.0 in a container; everyone who reaches it controls the sandbox",

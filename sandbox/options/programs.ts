@@ -81,6 +81,7 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
     };
     const { data, error } = programSettingSchema.safeParse(setting);
     if (data !== undefined) return data;
+    refuseUnknownField(error, `The program ${id}`, "id, name and account");
     if (error.issues[0]?.path[0] === "name")
       throw new SandboxError(
         "option_invalid",
@@ -128,6 +129,7 @@ export function resolveAccounts(
     const asked = typeof account === "string" ? { id: account } : account;
     const setting = { program: programs[0]?.id, ...asked };
     const { data, error } = accountSettingSchema.safeParse(setting);
+    refuseUnknownField(error, `The account ${showValue(setting.id)}`, "id and program");
     if (error?.issues.some(({ path }) => path[0] !== "program"))
       throw new SandboxError(
         "option_invalid",
@@ -143,4 +145,11 @@ export function resolveAccounts(
     taken.add(data.id);
     return data;
   });
+}
+
+/** @throws SandboxError option_invalid when there is a field that no setting has. */
+function refuseUnknownField(error: z.ZodError | undefined, what: string, known: string): void {
+  for (const issue of error?.issues ?? [])
+    if (issue.code === "unrecognized_keys")
+      throw new SandboxError("option_invalid", `${what} has no field ${issue.keys[0]}. Pass ${known}.`);
 }

@@ -65,7 +65,15 @@ test.each<[options: object, message: string]>([
   [{ autoDeliver: null }, "autoDeliver must be true or false, not null."],
   [{ confirmations: "3" }, 'confirmations must be a whole number from 1 to 1000, not "3".'],
   [{ programs: "prg_demo" }, 'programs must be an array, not "prg_demo".'],
-  [{ programs: [{ id: "prg_demo", nmae: "Books" }] }, "is no program"],
+  [
+    { programs: [{ id: "prg_demo", nmae: "Books" }] },
+    "The program prg_demo has no field nmae. Pass id, name and account.",
+  ],
+  [
+    { accounts: [{ id: "acct_worker", programm: "prg_demo" }] },
+    'The account "acct_worker" has no field programm. Pass id and program.',
+  ],
+  [{ listen: "fe80::1%lo" }, 'listen must be an IP address, such as "0.0.0.0", not "fe80::1%lo".'],
   [{ programs: [{ name: "Books" }] }, "is no program"],
   [
     { programs: [null] },
