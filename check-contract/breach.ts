@@ -141,6 +141,9 @@ const storedAs: { readonly [eventField: string]: readonly string[] } = {
 /** A rule about a field of a view or an event, or about a view that returns one value. */
 const valueRule = /^(?:the field (\w+) of )?(?:the event )?(\w+(?:\(\))?) (?:has|returns) the right value$/;
 
+/** The rule of an event too many. The service does not find its own event in such logs. */
+export const extraEventRule = "a call emits no event that it must not emit";
+
 /** The rule that a view or a field of its result is right. */
 export const viewRule = /\(\) (?:returns|has) the right value$/;
 
@@ -151,6 +154,7 @@ export const viewRule = /\(\) (?:returns|has) the right value$/;
  * @example followsFrom("a refund after the deadline is refused", "the field validUntil of funding() has the right value") // true
  */
 export function followsFrom(rule: string, shownRule: string): boolean {
+  if (shownRule === extraEventRule) return /^the event \w+ is emitted when it must be$/.test(rule);
   if (shownRule === formerSigner)
     return rule === askedByCode || rule.startsWith("the argument signer of the error InvalidSignature ");
   const [, field, shownIn] = valueRule.exec(shownRule) ?? [];

@@ -1,4 +1,4 @@
-import { type Breach, callNames, followsFrom, viewRule } from "./breach.ts";
+import { type Breach, callNames, extraEventRule, followsFrom, viewRule } from "./breach.ts";
 import { formerSigner } from "./rules/signers.ts";
 
 /** A check that failed. */
@@ -28,9 +28,13 @@ export interface Finding {
  */
 export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
   const failed = joinFunctions(checks);
-  const broken = new Set(
+  const ownRules = new Set(
     failed.flatMap(({ breach: { rule = [], includedIn } }) => (includedIn === undefined ? rule : [])),
   );
+  const broken = new Set([
+    ...ownRules,
+    ...failed.flatMap(({ breach: { rule = [], includedIn = "" } }) => (ownRules.has(includedIn) ? [] : rule)),
+  ]);
   const refused = new Set(failed.flatMap(({ breach: { rule, mustSucceed } }) => (mustSucceed && rule) ?? []));
   const groups = new Map<string, JoinedCheck[]>();
   const add = (rule: string, check: JoinedCheck) => groups.set(rule, [...(groups.get(rule) ?? []), check]);
@@ -58,14 +62,15 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
 }
 
 /**
- * Returns the broken rule that says why another one is broken: that of a wrong view or a former signer, or the rule itself.
+ * Returns the broken rule that says why another one is broken: that of a wrong view, a former signer or an event too many, or the rule itself.
  *
  * @param isStep - whether what starts from the step could not show a wrong view: then an event says why, too.
  */
 function causeOf(rule: string, broken: ReadonlySet<string>, isStep = false): string {
   const shown = [...broken].filter((one) => followsFrom(rule, one));
   const cause =
-    shown.find((one) => viewRule.test(one) || one === formerSigner) ?? (isStep ? shown[0] : undefined);
+    shown.find((one) => viewRule.test(one) || [formerSigner, extraEventRule].includes(one)) ??
+    (isStep ? shown[0] : undefined);
   return cause === undefined ? rule : causeOf(cause, broken);
 }
 

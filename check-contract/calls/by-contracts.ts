@@ -25,7 +25,11 @@ export const callsByContracts: CallSequence = {
     const passing = await fixture.deploy("ContractWallet");
     const code = (await fixture.client.getCode({ address: passing })) ?? "0x";
     const { operator, commitmentSigner } = await recorder.programState();
-    const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
+    const terms = {
+      operator,
+      commitmentSigner,
+      bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 4_000_000_000 },
+    };
     const program = (index: number) => hashId(`prg_after_${index}`);
     const approve = fixture.approve(100n * usdc);
     const pay = payCall(registrar, fixture.second.commitment.hash, 1n);
@@ -78,10 +82,10 @@ function payClaimAndRefundTwice({ fixture, registrar }: CallRecorder): [Actor, C
   return [
     ["merchant", fixture.approve(100n * usdc, fixture.contracts.funding_source)],
     ["buyer", fixture.approve(100n * usdc)],
-    ...[fixture.purchase, fixture.second].flatMap(({ commitment: { hash } }): [Actor, ContractCall][] => [
+    ...[fixture.purchase, fixture.second].flatMap(({ id, commitment: { hash } }): [Actor, ContractCall][] => [
       ["buyer", payCall(registrar, hash, 5n)],
-      ["beneficiary", claimCall(registrar, hash, hashId("claim"))],
-      ["operator", collectRefundCall(registrar, hash, 2n, hashId("decision"))],
+      ["beneficiary", claimCall(registrar, hash, hashId(`claim of ${id}`))],
+      ["operator", collectRefundCall(registrar, hash, 2n, hashId(`decision on ${id}`))],
     ]),
   ];
 }

@@ -228,7 +228,7 @@ export class CallRecorder {
     if (last !== undefined) last.effect[name] = value;
   }
 
-  /** Adds what a call from inside the last call did to its effect, before the events, which show it too. */
+  /** Adds what a call from inside the last call did to its effect, before the events, which show it too. The last call has succeeded. */
   noteInner(outcome: string): void {
     const last = this.recorded.at(-1);
     if (last !== undefined) last.effect = { "inner call": outcome, ...last.effect };

@@ -36,7 +36,9 @@ export const closingCalls: CallSequence = {
     await recorder.call("a registration cannot be withdrawn", "operator", withdraw(registered.id));
     await recorder.call("an offer cannot expire before its pay deadline", "stranger", expire());
     await withdrawAfterTheBounds(recorder, withdraw());
-    await recorder.call("a part is paid", "buyer", payCall(registrar, id, 10n * usdc));
+    const payAllButOne = (purchase: Hex, amount: bigint) => payCall(registrar, purchase, amount - 1n);
+    await recorder.call("all but one unit is paid", "buyer", payAllButOne(id, 25n * usdc));
+    await recorder.call("all but one unit of another is paid", "buyer", payAllButOne(other, 40n * usdc));
     await recorder.call("a withdrawal releases what is not paid", "operator", withdraw());
     await recorder.call("an offer cannot be withdrawn twice", "operator", withdraw());
     await recorder.call("a withdrawn offer cannot be paid", "buyer", payCall(registrar, id, 1n));

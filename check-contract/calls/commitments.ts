@@ -223,8 +223,23 @@ export const contractSignerCalls: CallSequence = {
     const short = registerCall(registrar, commitment, "0x01");
     await recorder.call("a contract's signature can have any length", "merchant", short);
     recorder.tried("register", askedByCode);
+    await signAlike(recorder, { register, offer });
   },
 };
+
+/** Calls with the same bytes as their signatures, by which a contract may say that it has approved each. */
+async function signAlike(recorder: CallRecorder, { register, offer }: { [route: string]: Commit }) {
+  const signature = "0x01";
+  await register?.("another registration with the same signature of a contract", {}, { signature });
+  for (const what of ["an offer", "another offer"])
+    await offer?.(`${what} with the same signature of a contract`, {}, { signature });
+  for (const actor of ["other_buyer", "stranger"] as const) {
+    const fields = { wallet: recorder.fixture.address(actor), merchantRef: hashId(`mrc_${actor}`) };
+    const { authorization } = await recorder.authorize(fields);
+    const call = enrollCall(recorder.registrar, authorization, signature);
+    await recorder.call(`an enrollment of the ${actor} with the same signature of a contract`, actor, call);
+  }
+}
 
 /** Behaviors of ContractSigner by which it accepts no signature. */
 const refusing = [

@@ -76,6 +76,9 @@ async function payBatches(recorder: CallRecorder): Promise<void> {
     batch(both, 2n * usdc, 3n * usdc),
   );
   await recorder.call("a batch pays one purchase twice", "buyer", batch([id, id], usdc, 2n * usdc));
+  await recorder.call("an allowance of the sum of a batch is given", "buyer", recorder.fixture.approve(5n));
+  await recorder.call("a batch of the whole allowance is paid", "buyer", batch([other, other], 2n, 3n));
+  await recorder.call("the allowance is raised again", "buyer", recorder.fixture.approve(100n * usdc));
   const amounts = Array.from({ length: largeBatch }, (_, index) => BigInt(index + 1));
   const ids = amounts.map(() => other);
   const large = { ...batch(ids, ...amounts), gas: mostGas };

@@ -167,4 +167,6 @@ async function transferAdmin(recorder: CallRecorder, set: () => Call): Promise<v
   await recorder.call("the admin makes itself the operator", "other_buyer", own);
   await recorder.call("the admin names the commitment signer", "other_buyer", name("other_merchant"));
   await recorder.call("another admin leaves operator and commitment signer", "other_merchant", accept);
+  const again = openProgramCall(registrar, opened, ownTerms);
+  await recorder.call("a program with another admin cannot be opened twice", "stranger", again);
 }

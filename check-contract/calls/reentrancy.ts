@@ -49,7 +49,8 @@ export const reentrancyCalls: CallSequence = {
       await callDuring(recorder, hostile, { name, data }, async () =>
         recorder.call(`${name} called during a transfer is refused`, "buyer", pay(first)),
       );
-    await payInexactly(recorder, hostile, pay(first));
+    for (const call of [pay(first), ...paymentsOf(recorder, first, await recorder.now())])
+      await moveInexactly(recorder, hostile, "payment", ["buyer", call]);
     for (const name of paymentViews)
       await callDuring(recorder, hostile, viewOf(name, hostile, first), async () =>
         recorder.call(`${name}() called during a payment shows it`, "buyer", pay(first)),
@@ -58,6 +59,8 @@ export const reentrancyCalls: CallSequence = {
       await recorder.call("a purchase is paid", "buyer", pay(id));
       await recorder.call("a purchase is claimed", "beneficiary", claimCall(registrar, id, hashId("claim")));
     }
+    const refund = collectRefundCall(registrar, others[0] ?? unknown, 1n, hashId("decision"));
+    await moveInexactly(recorder, hostile, "refund", ["operator", refund]);
     for (const [index, name] of refundViews.entries()) {
       const id = others[index] ?? unknown;
       const collect = collectRefundCall(registrar, id, 1n, hashId("decision"));
@@ -114,19 +117,28 @@ async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
   ];
 }
 
+/** Returns a payment in a batch, and one with a permit. The allowance makes the permit, which is one of another token, needless. */
+function paymentsOf(
+  { registrar, fixture }: CallRecorder,
+  id: Hex,
+  now: bigint,
+): [batch: Call, permitted: Call] {
+  const permit = fixture.signPermit({ value: 1n, deadline: now + 1_000n });
+  return [payBatchCall(registrar, [id], [1n]), payWithPermitCall(registrar, id, 1n, permit)];
+}
+
 /** Each of the other functions that transfer tokens must keep its guard until the transfer has ended. */
 async function openDuring(recorder: CallRecorder, hostile: Hostile): Promise<void> {
-  const { registrar, fixture } = recorder;
+  const { registrar } = recorder;
   const { operator, commitmentSigner, bounds } = await recorder.programState();
   const terms = { operator, commitmentSigner, bounds: { ...bounds, validUntil: Number(bounds.validUntil) } };
   const inner = { name: "openProgram", data: openProgramCall(registrar, opened, terms).data };
   const [paid = unknown] = hostile.ids;
   const refunded = hostile.ids.at(-1) ?? unknown;
-  const permit = fixture.signPermit({ value: 1n, deadline: (await recorder.now()) + 1_000n });
-  // The allowance makes the permit, which is one of another token, needless.
+  const [batch, permitted] = paymentsOf(recorder, paid, await recorder.now());
   const outer: [what: string, actor: Actor, call: Call][] = [
-    ["a batch", "buyer", payBatchCall(registrar, [paid], [1n])],
-    ["a payment with a permit", "buyer", payWithPermitCall(registrar, paid, 1n, permit)],
+    ["a batch", "buyer", batch],
+    ["a payment with a permit", "buyer", permitted],
     ["a refund", "operator", collectRefundCall(registrar, refunded, 1n, hashId("decision"))],
   ];
   for (const [what, actor, call] of outer)
@@ -169,24 +181,35 @@ async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
   return { token, authorization, ids };
 }
 
-/** Behaviors of HostileToken whose transfers are not exact. */
-const inexact = [
-  [1, "the merchant gets less than the payment"],
-  [2, "the buyer loses more than the payment"],
-  [3, "the merchant gets more than the payment"],
-  [4, "nothing moves"],
-  [5, "the token answers false"],
-] as const;
+/** Who pays whom by a call that moves tokens. */
+const parties = {
+  payment: { payer: "buyer", payee: "merchant" },
+  refund: { payer: "merchant", payee: "beneficiary" },
+} as const;
 
-/** Pays while the token moves another amount, or says that it did not move it. */
-async function payInexactly(recorder: CallRecorder, { token }: Hostile, payment: Call): Promise<void> {
+/** Makes a call while the token moves another amount, or says that it did not move it. */
+async function moveInexactly(
+  recorder: CallRecorder,
+  { token }: Hostile,
+  what: keyof typeof parties,
+  [actor, call]: [Actor, Call],
+): Promise<void> {
+  const { payer, payee } = parties[what];
   const set = (behavior: number) => ({
     to: token,
     data: encodeFunctionData({ abi: hostileTokenAbi, functionName: "setBehavior", args: [behavior] }),
   });
-  for (const [behavior, what] of inexact) {
-    await recorder.call(`the token changes its transfers: ${what}`, "stranger", set(behavior));
-    await recorder.call(`a payment by which ${what} is refused`, "buyer", payment);
+  /** By the behaviors of HostileToken. */
+  const inexact = [
+    [1, `the ${payee} gets less than the ${what}`],
+    [2, `the ${payer} loses more than the ${what}`],
+    [3, `the ${payee} gets more than the ${what}`],
+    [4, "nothing moves"],
+    [5, "the token answers false"],
+  ] as const;
+  for (const [behavior, how] of inexact) {
+    await recorder.call(`the token changes its transfers: ${how}`, "stranger", set(behavior));
+    await recorder.call(`a ${what} by ${call.function} by which ${how} is refused`, actor, call);
   }
   await recorder.call("the token is exact again", "stranger", set(0));
 }
@@ -202,6 +225,8 @@ async function callDuring(
   const reenter = encodeFunctionData({ abi: hostileTokenAbi, functionName: "reenter", args });
   await recorder.call(`the token is set to call ${name}`, "stranger", { to: token, data: reenter });
   await call();
+  // A call that is refused takes back what the token has recorded.
+  if (recorder.recorded.at(-1)?.effect["outcome"] !== "succeeded") return;
   const { client } = recorder.fixture;
   const query = { address: token, abi: hostileTokenAbi } as const;
   const [succeeded, answer] = await Promise.all([

@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import {
   type Call,
   claimCall,
@@ -55,6 +56,8 @@ export interface Scene {
   signed: SignedTerms;
   /** The private key of the commitment signer. */
   signerKey: Hex;
+  /** The tokens of wallets at the start, in base units. */
+  balances: { readonly [R in "buyer" | "merchant"]: bigint };
   /** The code of a contract wallet. */
   walletCode: Hex;
   /** An account without code, which calls the wallets that have code. */
@@ -98,10 +101,20 @@ export async function prepareScene(fixture: ContractFixture): Promise<Scene> {
     ...(await signEnrollments(recorder, start)),
     signed: await signTerms(recorder, start),
     signerKey: fixture.programKeys("prg_demo").commitmentSigner.privateKey,
+    balances: { buyer: 0n, merchant: 0n },
     walletCode: "0x",
     walletWithoutCode: "0x00000000000000000000000000000000000a11ce",
   };
-  return { ...scene, walletCode: await mineScene(scene) };
+  const walletCode = await mineScene(scene);
+  const balanceOf = async (role: Role) =>
+    await fixture.client.readContract({
+      address: fixture.contracts.token,
+      abi: testUsdcAbi,
+      functionName: "balanceOf",
+      args: [fixture.address(actors[role])],
+    });
+  const balances = { buyer: await balanceOf("buyer"), merchant: await balanceOf("merchant") };
+  return { ...scene, walletCode, balances };
 }
 
 async function registerMates(recorder: CallRecorder, times: Partial<Commitment>): Promise<Scene["mates"]> {

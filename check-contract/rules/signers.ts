@@ -38,6 +38,15 @@ export const signersWithCode = {
     code: delegationTo(acceptsAll),
   },
   "that accepts every signature": acceptsAll,
+  "that accepts signatures of 1,000 bytes": {
+    address: "0x00000000000000000000000000000000000c0de7",
+    // The magic value, multiplied by whether the signature's length is right.
+    code: concatHex(["0x6044356103e8147f", pad(magic, { dir: "right" }), "0x025f5260205ff3"]),
+  },
+  "that answers two words and accepts every signature": {
+    address: "0x00000000000000000000000000000000000c0de8",
+    code: concatHex(["0x7f", pad(magic, { dir: "right" }), "0x5f5260405ff3"]),
+  },
   "that uses 200,000 gas and accepts every signature": {
     address: "0x00000000000000000000000000000000000c0de5",
     // Counts down from 8,000, with 26 gas for each number.

@@ -47,6 +47,7 @@ export function operatorOf({ program }: PurchaseState): Role | null {
 export type Preparation =
   | "a refund"
   | "low allowances"
+  | "low balances"
   | "a block"
   | "a refund of the whole cap"
   | "a revocation"
@@ -138,6 +139,7 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
   return {
     "a refund": [refundOther],
     "low allowances": lowAllowances(scene),
+    "low balances": lowBalances(scene),
     "a block": [{ by: "admin", call: blockCall(scene) }],
     "a refund of the whole cap": [
       refundOther,
@@ -190,6 +192,16 @@ function lowAllowances({ fixture }: Scene): readonly Change[] {
     approve("merchant", source, amounts.part - 1n),
     approve("merchant", registrar, amounts.cap),
   ];
+}
+
+/** Leaves the buyer a part, and the merchant one unit: less than a purchase that is not paid yet, and than one that is. */
+function lowBalances({ fixture, balances }: Scene): readonly Change[] {
+  const leave = (by: "buyer" | "merchant", rest: bigint): Change => {
+    const args = [fixture.address(actors.stranger), balances[by] - rest] as const;
+    const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args });
+    return { by, call: { to: fixture.contracts.token, function: "transfer", data } };
+  };
+  return [leave("buyer", amounts.part), leave("merchant", 1n)];
 }
 
 /** Returns the steps of a change after the steps to a state. A refund is collected by the operator of the state. */

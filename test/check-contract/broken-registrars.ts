@@ -136,6 +136,26 @@ const rareBreaks = {
         "        delete _active[program][msg.sender];\n        _lastRevoked[msg.sender] = block.timestamp;\n",
     },
   ],
+  PaymentsLeaveABalance: [
+    {
+      source: "        _requireAmount(amount, record.amount - paid);\n",
+      instead:
+        "        _requireAmount(amount, record.amount - paid);\n        if (IERC20(source.token).balanceOf(msg.sender) <= amount) revert InexactTransfer(source.token, msg.sender, 0, amount);\n",
+    },
+  ],
+  BatchesTakeSwappedArrays: [
+    {
+      source: "if (!_isCanonical(ids, amounts)) _revert",
+      instead: "if (msg.data.length != 132 + 32 * (ids.length + amounts.length)) _revert",
+    },
+  ],
+  BatchesMoveInexactly: [
+    {
+      source: "            _pay(ids[i], amounts[i]);\n",
+      instead:
+        '            (IERC20 token, address merchant) = _recordPayment(ids[i], amounts[i]);\n            require(token.transferFrom(msg.sender, merchant, amounts[i]), "no transfer");\n',
+    },
+  ],
   AsksSignersWithLittleGas: [
     {
       source: "        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {",

@@ -154,6 +154,24 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, open: a valid enroll by the merchant reverted with AlreadyEnrolled/,
   ],
   [
+    "PaymentsLeaveABalance",
+    "whole balance",
+    `a payment that must succeed ${refused} InexactTransfer`,
+    /^offer, open: the call should have succeeded; it reverted with InexactTransfer/,
+  ],
+  [
+    "BatchesTakeSwappedArrays",
+    "payBatch with the second array first",
+    "calldata that is not canonical is refused",
+    /^offer, open: the call should have reverted with NonCanonicalEncoding or NonCanonicalLength; it succeeded$/,
+  ],
+  [
+    "BatchesMoveInexactly",
+    "calls: reentrancy/",
+    "a payment by which another amount moves is refused",
+    /^the call should have reverted with InexactTransfer\(.*\); it succeeded/,
+  ],
+  [
     "AsksSignersWithLittleGas",
     "rules/offer with 65 zero bytes for a commitment signer that uses",
     "a commitment signer with code is asked by its code, and only its magic value is accepted",

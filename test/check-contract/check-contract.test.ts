@@ -224,6 +224,29 @@ test("an argument of an error is a part of the rule about the error, which is a 
   ]);
 });
 
+test("a rule that is included in one that holds says why others are broken, and so does an event too many", () => {
+  const former = "a signature of the former commitment signer is refused";
+  const extra = "a call emits no event that it must not emit";
+  const findings = groupFindings([
+    failed("argument", {
+      failure: "wrong",
+      rule: "the argument signer of the error InvalidSignature has the right value",
+      includedIn: "an offer without a valid signature is refused",
+    }),
+    failed("former", {
+      failure: "accepted",
+      rule: former,
+      includedIn: "an offer without a valid signature is refused",
+    }),
+    failed("missing", { failure: "log", rule: "the event PurchaseClaimed is emitted when it must be" }),
+    failed("extra", { failure: "extra", rule: extra }),
+  ]);
+  expect(findings.map(({ rule, checks }) => [rule, checks.length])).toEqual([
+    [former, 2],
+    [extra, 2],
+  ]);
+});
+
 test("a step that is refused is a part of an event that shows why, and any other call is not", () => {
   const rule = `the field buyer of the event PurchaseRegistered ${right}`;
   const refused = {

@@ -12,7 +12,7 @@ import {
   repetitions,
   revocations,
 } from "./program-calls.ts";
-import { claims, expiries, refunds, refundsWithEqualHashes, withdrawals } from "./purchase-calls.ts";
+import { claims, expiries, otherRefunds, refunds, withdrawals } from "./purchase-calls.ts";
 import { sameSecond } from "./same-second-calls.ts";
 import { contractSigners, formerSigners, signatures, unknownPrograms } from "./signature-calls.ts";
 import type { TableCall } from "./table-call.ts";
@@ -35,7 +35,7 @@ export const table: readonly TableCall[] = [
   ...transfers,
   ...claims,
   ...refunds,
-  ...refundsWithEqualHashes,
+  ...otherRefunds,
   ...withdrawals,
   ...expiries,
   ...revocations,

@@ -35,6 +35,24 @@ function withPadding(data: Hex, byte: number): Hex {
   return concatHex([slice(data, 0, place), "0x01", ...(byte === 30 ? [] : [slice(data, place + 1)])]);
 }
 
+/** Returns the calldata of a signature of 65 bytes without its padding. */
+function withoutPadding(data: Hex): Hex {
+  return slice(data, 0, size(data) - 31);
+}
+
+/** Returns the calldata of two arrays of equal length with the second one first. */
+function withSwappedArrays(data: Hex): Hex {
+  const middle = 4 + Number(hexToBigInt(slice(data, 36, 68)));
+  const length = size(data) - middle;
+  return concatHex([
+    slice(data, 0, 4),
+    numberToHex(64 + length, { size: 32 }),
+    numberToHex(64, { size: 32 }),
+    slice(data, middle),
+    slice(data, 68, middle),
+  ]);
+}
+
 const changing = (call: ValidCall["call"], change: (data: Hex) => Hex) => (scene: Scene) => {
   const original = call(scene);
   return { ...original, data: change(original.data) };
@@ -58,12 +76,15 @@ export const suffixes = define<Variant & { offsetAt?: number }>(
       offsetAt === undefined
         ? []
         : [change("a zero word before its last argument", (data) => withGap(data, offsetAt))];
-    const padded = (offsetAt ?? 0) < 2 ? [] : [0, 15, 30];
+    const isPadded = (offsetAt ?? 0) > 1;
+    const padded = isPadded ? [0, 15, 30] : [];
     return [
       ...Object.entries(additions).map(([what, added]) =>
         change(`${what} after it`, (data) => concatHex([data, added])),
       ),
       ...dynamic,
+      ...(offsetAt === 1 ? [change("the second array first", withSwappedArrays)] : []),
+      ...(isPadded ? [change("a signature without its padding", withoutPadding)] : []),
       ...padded.map((byte) =>
         change(`byte ${byte + 1} of the padding set`, (data) => withPadding(data, byte)),
       ),

@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { type Hex, maxUint256 } from "viem";
 import { type Call, payBatchCall, payCall, payWithPermitCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Payer, Scene } from "../scene.ts";
@@ -91,6 +91,16 @@ export const transfers = define<Payment & { error?: string }>(
       after: "low allowances" as const,
     },
     {
+      call: payUntilAnyTime,
+      name: "payWithPermit with a permit without an end",
+    },
+    ...(["pay", "payBatch", "payWithPermit"] as const).map((how) => ({
+      call: payment(how, amounts.part),
+      name: `${how} of the buyer's whole balance`,
+      after: "low balances" as const,
+      only: "offer, open" as const,
+    })),
+    {
       call: payment("pay", amounts.part),
       name: "pay to a blocked merchant",
       error: "Error",
@@ -107,6 +117,11 @@ export const transfers = define<Payment & { error?: string }>(
 
 function payExpired({ registrar, purchase: { id }, fixture, start }: Scene): Call {
   const permit = fixture.signPermit({ value: amounts.part, deadline: BigInt(start) });
+  return payWithPermitCall(registrar, id, amounts.part, permit);
+}
+
+function payUntilAnyTime({ registrar, purchase: { id }, fixture }: Scene): Call {
+  const permit = fixture.signPermit({ value: amounts.part, deadline: maxUint256 });
   return payWithPermitCall(registrar, id, amounts.part, permit);
 }
 

@@ -111,8 +111,8 @@ export const refunds = define<Refund>(
   ],
 );
 
-/** The refunds of a claimed purchase with a decision hash that is another hash of the purchase too. */
-export const refundsWithEqualHashes = define<Variant>(
+/** The refunds of another purchase that is claimed: with a decision hash that is another hash of the purchase too, and of all that the merchant has. */
+export const otherRefunds = define<Variant>(
   () => ({}),
   [
     {
@@ -122,6 +122,11 @@ export const refundsWithEqualHashes = define<Variant>(
     {
       name: "collectRefund with the purchase's id as the decision hash",
       call: ({ registrar, other }: Scene) => collectRefundCall(registrar, other.id, 1n, other.id),
+    },
+    {
+      name: "collectRefund of the merchant's whole balance",
+      call: ({ registrar, other }: Scene) => collectRefundCall(registrar, other.id, 1n, hashId("decision")),
+      after: "low balances" as const,
     },
   ].map((variant) => ({ ...variant, by: "operator" as const, only: "offer, open" as const })),
 );

@@ -142,7 +142,7 @@ const zeroes = forge("a signature of 65 zero bytes");
 /** Signatures that a contract judges. */
 export const contractSigners = define(
   (_state, { after }) => ({
-    InvalidSignature: after?.endsWith("accepts every signature") !== true,
+    InvalidSignature: !/accepts (?:every signature|signatures of 1,000 bytes)$/.test(after ?? ""),
   }),
   each(
     [
@@ -158,10 +158,11 @@ export const contractSigners = define(
       withSigner("that accepts every signature", "an empty signature", () => "0x"),
       // Of a wallet with several owners, or of a passkey.
       withSigner(
-        "that accepts every signature",
+        "that accepts signatures of 1,000 bytes",
         "a signature of 1,000 bytes",
         () => `0x${"01".repeat(1_000)}`,
       ),
+      withSigner("that answers two words and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that uses 200,000 gas and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that answers one", "65 zero bytes", zeroes),
       withSigner("that answers the magic value with other bytes", "65 zero bytes", zeroes),
