@@ -56,7 +56,7 @@ export interface ExploreOptions {
    */
   check?: Check;
   /**
-   * The steps between two calls of `check`, which also ends each walk.
+   * The steps between two calls of `check`, which is also called at the end of each walk.
    * @defaultValue 1
    */
   checkEvery?: number;
