@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { fileKind } from "../../server/lib/file-kind.ts";
 import { jsonOption, type SandboxFlags } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
 
@@ -27,6 +28,9 @@ export function openCommand(terminal: Terminal): Command {
 
 /** @throws Error unless the file is a trace. */
 async function requireTrace(file: string): Promise<void> {
+  // A pipe would be read without end.
+  if ((await fileKind(file)) === "other")
+    throw new Error(`${file} is not a file. Name a file that ends in .trace.html.`);
   const handle = await open(file).catch((error: unknown) => {
     throw new Error(
       `The trace ${file} cannot be read: ${describeFileError(error)}. Name a file that ends in .trace.html.`,

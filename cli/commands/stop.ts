@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
+import { causesOf, codeOf, messageOf } from "../../protocol/coded-error.ts";
 import { leftAnvilOf, lockDataDirectory, readOwner } from "../../sandbox/data-directory/lock.ts";
 import { unpublish } from "../../sandbox/data-directory/sandbox-file.ts";
 import {
@@ -114,7 +115,13 @@ export async function stopIn(directory: string, timeoutMs: number): Promise<Stop
 async function stopAt(url: string, { path, name }: Reached, timeoutMs: number): Promise<Stop> {
   const signal = AbortSignal.timeout(timeoutMs);
   const answer = await askControl(url, "GET", path, undefined, signal).catch((error: unknown) => {
-    if (!signal.aborted) return noneAnswers(error);
+    if (causesOf(error).some((cause) => codeOf(cause) === "ECONNREFUSED")) return null;
+    noneAnswers(error);
+    if (!signal.aborted)
+      throw new Error(
+        `${url} does not respond as ${name} does: ${messageOf(causesOf(error).at(-1))}. Pass the URL of ${name} to stop.`,
+        { cause: error },
+      );
     throw new Error(
       `${url} accepts a connection, and did not respond within ${timeoutMs / 1_000} s. Wait longer with --timeout, or end its process.`,
       { cause: error },

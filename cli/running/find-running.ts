@@ -54,7 +54,7 @@ export async function describeNone(directory: string, ...advice: readonly string
   const owner = await readOwner(directory);
   return owner === null || !isRunning(owner)
     ? [`No sandbox runs in ${directory}.`, ...advice].join(" ")
-    : `Process ${owner.pid} has taken ${directory}, but its sandbox.json does not lead to a sandbox. Wait until it has started; if it has, stop it with routing-sandbox stop, and start it again.`;
+    : `Process ${owner.pid} has taken ${directory}, but no sandbox responds as its sandbox.json says. Wait until it has started, or continue it if it was suspended (kill -CONT ${owner.pid}); otherwise stop it with routing-sandbox stop, and start it again.`;
 }
 
 /**

@@ -60,7 +60,7 @@ export interface CanonicalSignature {
 /**
  * Returns the accepted form of an ECDSA signature, by the same account over the same digest.
  *
- * @returns null for another length than 64 or 65 bytes, a v without a parity, or an s outside of the curve's order.
+ * @returns null for another length than 64 or 65 bytes, a v without a parity, or an r or s outside of the curve's order.
  * @example canonicalSignature(compact)?.forms // ["compact"]
  */
 export function canonicalSignature(signature: Hex): CanonicalSignature | null {
@@ -68,7 +68,7 @@ export function canonicalSignature(signature: Hex): CanonicalSignature | null {
   if (parts === null) return null;
   const { r, yParity, form } = parts;
   const s = BigInt(parts.s);
-  if (s === 0n || s >= order) return null;
+  if ([BigInt(r), s].some((part) => part === 0n || part >= order)) return null;
   const isHigh = s > halfOrder;
   const low = numberToHex(isHigh ? order - s : s, { size: 32 });
   const forms: SignatureForm[] = [...(form === null ? [] : [form]), ...(isHigh ? (["high_s"] as const) : [])];

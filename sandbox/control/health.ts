@@ -78,7 +78,7 @@ const readHealth = defineControl({
   summary:
     "Returns 200 if the API, the store, the relayer and the node respond, and otherwise `503 unhealthy` with those that do not.",
   description:
-    "The node is `anvil`, or `node` if it is not the sandbox's own. Does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
+    "The node is `anvil`, or `node` if it is not the sandbox's own. Does not wait for snapshots, is not recorded, and does not change the ids of later requests. It writes nothing, so a full disk shows only in the next write.",
   page: { target: "ci.md#cleanup", words: "a sandbox in the background" },
   success: {
     status: 200,

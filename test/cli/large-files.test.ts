@@ -94,6 +94,17 @@ test.skipIf(process.platform === "win32").each([
   });
 });
 
+test.skipIf(process.platform === "win32").each([
+  ["pipe", "mkfifo"],
+  ["folder", "mkdir"],
+])("open refuses a %s", async (name, make) => {
+  execFileSync(make, [name]);
+  expect(await tryCli(["open", name])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`${name} is not a file. Name a file that ends in .trace.html.`),
+  });
+});
+
 test.each(["nowhere", "routing-sandbox.config.json"])(
   "a config file that is a link to %s is not ignored",
   async (target) => {

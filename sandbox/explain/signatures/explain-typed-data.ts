@@ -46,7 +46,7 @@ export async function explainTypedData(
   const { primaryType, message } = given;
   const hashes = hashesOf(given);
   const known = await findKnown(given, id, services);
-  const digests = [hashes.digest, ...(known === null ? [] : [typedDataDigest(known.typedData)])];
+  const digests = [known && typedDataDigest(known.typedData), hashes.digest];
   const signature =
     bytes === undefined
       ? null

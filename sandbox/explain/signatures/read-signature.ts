@@ -26,7 +26,7 @@ export interface ReadSignature {
  * Reads a wallet's signature. One of a contract (ERC-1271) can have any form.
  *
  * @param signer - the account that has to sign; null where none is known.
- * @param digests - what it may have signed. Where another v, or another order of the same bytes, makes its signature over one of them, that is
+ * @param digests - what it may have signed, the expected one first. Where another v, or another order of the same bytes, makes its signature over one of them, that is
  * the mistake.
  * @throws SandboxError argument_invalid for a signature of another length, unless its signer is a contract.
  */
@@ -54,15 +54,24 @@ export async function readSignature(
   const length = size(signature);
   if (read === null && length !== 65)
     throw wrongSignature(`has ${length} ${length === 1 ? "byte" : "bytes"}`);
+  const signs = async (one: Hex, digest: Hex) => (await recoverSigner(digest, one)) === signer;
   const isSigned = async (one: Hex) =>
-    (await Promise.all(digests.map(async (digest) => await recoverSigner(digest, one)))).includes(signer);
+    (await Promise.all(digests.map(async (digest) => await signs(one, digest)))).includes(true);
   const isMeant = signer === null || (read !== null && (await isSigned(read.signature)));
   const meant = isMeant ? null : await findMeant(signature, read, isSigned);
   const canonical = meant?.signature ?? read?.signature ?? null;
+  const [expected] = digests;
+  // Of other data, or by another account, none is right in any form.
+  const isRight =
+    canonical !== null && (signer === null || (expected !== undefined && (await signs(canonical, expected))));
+  const instead = isRight ? ` Send ${canonical}.` : "";
   return {
     given: signature,
     canonical,
-    mistakes: meant?.mistakes ?? mistakesOfForm(signature, read, isMeant ? canonical : null),
+    mistakes: (meant?.mistakes ?? mistakesOfForm(signature, read)).map((mistake) => ({
+      ...mistake,
+      detail: mistake.detail + instead,
+    })),
     signerOf: async (digest) => await recoverSigner(digest, canonical ?? signature),
   };
 }
@@ -74,38 +83,47 @@ async function findMeant(
   isSigned: (signature: Hex) => Promise<boolean>,
 ): Promise<{ signature: Hex; mistakes: SignatureMistake[] } | null> {
   const inOrder = read?.signature ?? given;
-  const orders: [order: string, r: Hex, s: Hex][] = [
-    ["r, s, v", slice(inOrder, 0, 32), slice(inOrder, 32, 64)],
-    ["s, r, v", slice(given, 32, 64), slice(given, 0, 32)],
-    ...(size(given) === 65
-      ? [["v, r, s", slice(given, 1, 33), slice(given, 33, 65)] satisfies (typeof orders)[number]]
-      : []),
-  ];
-  for (const [order, r, s] of orders)
+  for (const [order, r, s] of ordersOf(given, inOrder))
     for (const v of [27, 28]) {
       const signature = canonicalSignature(concat([r, s, numberToHex(v)]))?.signature;
       if (signature === undefined || !(await isSigned(signature))) continue;
-      if (order !== "r, s, v") return { signature, mistakes: [wrongOrder(order, signature)] };
-      const ofForm = mistakesOfForm(given, read, signature);
+      if (order !== rightOrder) return { signature, mistakes: [wrongOrder(order)] };
+      const ofForm = mistakesOfForm(given, read);
       const isNamed = ofForm.some(({ name }) => name === "wrong_v");
-      return { signature, mistakes: isNamed ? ofForm : [...ofForm, wrongV(inOrder, signature)] };
+      return { signature, mistakes: isNamed ? ofForm : [...ofForm, wrongV(inOrder, v)] };
     }
   return null;
 }
 
-function wrongOrder(actual: string, signature: Hex): SignatureMistake {
-  const expected = "r, s, v";
-  const detail = `The signature has its parts in the order ${actual}; ${expected} was expected. Send ${signature}.`;
-  return signatureMistake("wrong_order", expected, actual, detail);
+const rightOrder = "r, s, v";
+
+/** Returns what r and s are in each order of the parts. */
+function ordersOf(given: Hex, inOrder: Hex): [order: string, r: Hex, s: Hex][] {
+  const [first, second] = [slice(given, 0, 32), slice(given, 32, 64)];
+  const usual: [string, Hex, Hex][] = [
+    [rightOrder, slice(inOrder, 0, 32), slice(inOrder, 32, 64)],
+    ["s, r, v", second, first],
+  ];
+  if (size(given) !== 65) return usual;
+  const [afterV, last] = [slice(given, 1, 33), slice(given, 33, 65)];
+  return [
+    ...usual,
+    ["v, r, s", afterV, last],
+    ["v, s, r", last, afterV],
+    ["r, v, s", first, last],
+    ["s, v, r", last, first],
+  ];
+}
+
+function wrongOrder(actual: string): SignatureMistake {
+  const detail = `The signature has its parts in the order ${actual}; ${rightOrder} was expected.`;
+  return signatureMistake("wrong_order", rightOrder, actual, detail);
 }
 
 /** Names the v of a signature that would be the right one with another v. */
-function wrongV(given: Hex, signature: Hex): SignatureMistake {
-  const [actual, expected] = [given, signature].map((one) => Number.parseInt(one.slice(130), 16)) as [
-    number,
-    number,
-  ];
-  const detail = `With v = ${actual}, the signature is that of another account; ${expected} was expected. Send ${signature}.`;
+function wrongV(given: Hex, expected: number): SignatureMistake {
+  const actual = Number.parseInt(given.slice(130), 16);
+  const detail = `With v = ${actual}, the signature is that of another account; ${expected} was expected.`;
   return signatureMistake("wrong_v", expected, actual, detail);
 }
 
@@ -117,28 +135,26 @@ function wrongSignature(wrong: string): SandboxError {
   );
 }
 
-/** @param right - the signature to send; null if it is unknown. */
-function mistakesOfForm(given: Hex, read: CanonicalSignature | null, right: Hex | null): SignatureMistake[] {
-  const instead = right === null ? "" : ` Send ${right}.`;
+function mistakesOfForm(given: Hex, read: CanonicalSignature | null): SignatureMistake[] {
   const v = Number.parseInt(given.slice(130), 16);
   const forms: { readonly [F in SignatureForm]: SignatureMistake } = {
     compact: signatureMistake(
       "compact_signature",
       "65 bytes",
       "64 bytes",
-      `The signature is compact (EIP-2098); 65 bytes r, s, v were expected.${instead}`,
+      `The signature is compact (EIP-2098); 65 bytes r, s, v were expected.`,
     ),
     high_s: signatureMistake(
       "high_s",
       "low s",
       "high s",
-      `The signature has a high s (EIP-2); a low one was expected.${instead}`,
+      `The signature has a high s (EIP-2); a low one was expected.`,
     ),
     other_v: signatureMistake(
       "wrong_v",
       [27, 28],
       v,
-      `The signature has v = ${v}; 27 or 28 was expected, as its last byte 0x1b or 0x1c.${instead}`,
+      `The signature has v = ${v}; 27 or 28 was expected, as its last byte 0x1b or 0x1c.`,
     ),
   };
   return (read?.forms ?? ["other_v"]).map((form) => forms[form]);

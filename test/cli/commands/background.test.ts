@@ -40,7 +40,7 @@ describe("a sandbox in the background", () => {
     expect(await tryCli(["status", "--data-dir", directory])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        `Process ${description.pid} has taken ${directory}, but its sandbox.json`,
+        `Process ${description.pid} has taken ${directory}, but no sandbox responds`,
       ),
     });
     await rename(join(folder, "moved"), join(directory, "sandbox.json"));
@@ -189,6 +189,17 @@ test.each(["<!doctype html>", "", "{}", "[]", "null"])(
       });
   },
 );
+
+test.each(["control", "pool"])("stop --%s refuses a URL of something that sends no HTTP", async (option) => {
+  const server = createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-x\r\n"));
+  server.listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { code, stderr } = await tryCli(["stop", `--${option}`, url]);
+  expect(stderr).toContain(`${url} does not respond as `);
+  expect(code).toBe(1);
+});
 
 test("status --wait and stop wait no longer than --timeout for a response", async () => {
   await using server = await openServer(null);

@@ -361,6 +361,9 @@ test.each<[what: string, change: (r: string, s: string, v: string) => string]>([
   ["a high s and the v of the low one", (r, s, v) => `${highS(`0x${r}${s}${v}`).slice(2, 130)}${v}`],
   ["s before r", (r, s, v) => `${s}${r}${v}`],
   ["its v first", (r, s, v) => `${v}${r}${s}`],
+  ["its v first, and s before r", (r, s, v) => `${v}${s}${r}`],
+  ["its v in the middle", (r, s, v) => `${r}${v}${s}`],
+  ["its v in the middle, and s before r", (r, s, v) => `${s}${v}${r}`],
 ])("of a signature with %s, the one to send is that of the signer", async (_, change) => {
   const { cause, mistakes, signature } = await explain(claim, `0x${change(...partsOf(await right()))}`);
   expect(mistakes.map(({ name }) => name)).not.toContain("wrong_signer");
@@ -373,6 +376,21 @@ test("of another account's signature in another form, none is named to be sent",
   const { mistakes } = await explain(claim, signature);
   expect(mistakes.map(({ name }) => name)).toEqual(["compact_signature", "wrong_signer"]);
   expect(JSON.stringify(mistakes)).not.toContain("Send");
+});
+
+test("of a signature in another form over other data, none is named to be sent", async () => {
+  const other = withDomain(claim, { chainId: 1 });
+  const [r, s, v] = partsOf(await signTyped(beneficiary(), other));
+  const { mistakes } = await explain(other, `0x${s}${r}${v}`);
+  expect(mistakes.map(({ name }) => name)).toEqual(["wrong_chain_id", "wrong_order"]);
+  expect(JSON.stringify(mistakes)).not.toContain("Send");
+});
+
+test.each(["00", "ff"])("a signature whose r or s has only bytes 0x%s is explained", async (byte) => {
+  const [r, s] = partsOf(await right());
+  const part = byte.repeat(32);
+  for (const signature of [`0x${part}${s}1b`, `0x${r}${part}1c`, `0x${part}${part}00`] as const)
+    expect(await explain(claim, signature)).toMatchObject({ accepted: false, answer: { status: 422 } });
 });
 
 test("typed data of a type that no step takes is named, whatever it is compared with", async () => {
