@@ -32,8 +32,13 @@ function rankOf({ document: page, heading, text }: SearchSection, words: readonl
   ];
   const names = title.split(/[^\w.-]+/);
   const typed = words.join(" ");
-  // A cell of a table, or what an item of a list begins with: "term: text", "beneficiary? (address): …".
-  const isCell = body.split(/\n| · /).some((cell) => cell.split(/: |\?? \(/)[0] === typed);
+  // A cell of a table, or what an item of a list begins with: "term: text", "error: code: text", "beneficiary? (address): …".
+  const isCell = body.split(/\n| · /).some((cell) =>
+    cell
+      .split(/: |\?? \(/)
+      .slice(0, 2)
+      .includes(typed),
+  );
   // The first section of a page says what the page is about.
   let rank = title === typed ? 20 : isCell ? 8 : title === name ? 2 : 1;
   for (const word of words) {
