@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import { type Hex, numberToHex } from "viem";
 import { z } from "zod";
 import { causesOf, messageOf } from "../../protocol/coded-error.ts";
+import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { wait } from "../../sandbox/lib/time/timers.ts";
 import type { Wallet } from "../../sandbox/wallets/wallet.ts";
+import { orList } from "../../server/lib/wording.ts";
 import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
 import {
   type DecodedRequest,
@@ -49,6 +52,8 @@ export interface InjectedWalletOptions {
   rdns?: string;
 }
 
+const answerNames: readonly WalletAnswers[] = ["approve", "reject", "wrong-chain", "tamper"];
+
 const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4" fill="#c50"/></svg>')}`;
 /** The chain of a wallet that answers `wrong-chain`. */
 const wrongChain = "0x1";
@@ -64,12 +69,11 @@ const rejected = () => new ProviderError(4001, "The user rejected the request.")
 export class InjectedWallet {
   /** The requests of the page, in order. */
   readonly requests: WalletRequest[] = [];
-  /** How its owner answers the next requests. */
-  answers: WalletAnswers;
   /** The id of the selected chain, as hex; null until the page or its owner selects one, which means the sandbox's chain. */
   chainId: Hex | null = null;
   /** The chains that it knows in addition to the sandbox's, by id, with the URL of a node. */
   readonly chains = new Map<Hex, string>();
+  #answers: WalletAnswers = "approve";
   #wallets: readonly Wallet[];
   #unlocked = Promise.withResolvers<void>();
   #locked: boolean;
@@ -81,6 +85,20 @@ export class InjectedWallet {
     this.#options = options;
     this.answers = options.answers ?? "approve";
     this.#locked = options.locked ?? false;
+  }
+
+  /** How its owner answers the next requests. @throws SandboxError argument_invalid when it is set to something else. */
+  get answers(): WalletAnswers {
+    return this.#answers;
+  }
+
+  set answers(answers: WalletAnswers) {
+    if (typeof answers !== "function" && !answerNames.includes(answers))
+      throw new SandboxError(
+        "argument_invalid",
+        `answers is ${showValue(answers)}. Use ${orList(answerNames.map((name) => `"${name}"`))}, or a function.`,
+      );
+    this.#answers = answers;
   }
 
   /** Adds the wallet to a page, and to every document that the page loads from now on. */
@@ -105,28 +123,45 @@ export class InjectedWallet {
    * @example await wallet.select(sandbox.wallets.beneficiary);
    */
   async select(...wallets: (Wallet | WalletKey)[]): Promise<void> {
-    this.#wallets = wallets.map((given) => toWallet("wallet.select", given));
-    await this.#emit("accountsChanged", this.#accounts());
+    const selected = wallets.map((given) => toWallet("wallet.select", given));
+    await this.#changeAccounts(() => {
+      this.#wallets = selected;
+    });
   }
 
   /** Selects another chain, by its id. */
   async switchChain(chainId: number): Promise<void> {
-    this.chainId = numberToHex(chainId);
-    await this.#emit("chainChanged", this.chainId);
+    await this.#selectChain(numberToHex(chainId));
   }
 
   /** Locks the wallet: it shows no account, and a request to connect waits. */
   async lock(): Promise<void> {
-    this.#unlocked = Promise.withResolvers();
-    this.#locked = true;
-    await this.#emit("accountsChanged", []);
+    if (!this.#locked) this.#unlocked = Promise.withResolvers();
+    await this.#changeAccounts(() => {
+      this.#locked = true;
+    });
   }
 
   /** Unlocks the wallet. */
   async unlock(): Promise<void> {
-    this.#locked = false;
-    this.#unlocked.resolve();
-    await this.#emit("accountsChanged", this.#accounts());
+    await this.#changeAccounts(() => {
+      this.#locked = false;
+      this.#unlocked.resolve();
+    });
+  }
+
+  /** Changes what the page sees of accounts, and tells it if that is another list (EIP-1193). */
+  async #changeAccounts(change: () => void): Promise<void> {
+    const before = this.#accounts().join();
+    change();
+    if (this.#accounts().join() !== before) await this.#emit("accountsChanged", this.#accounts());
+  }
+
+  /** Selects a chain, and tells the page if it is another one (EIP-1193). */
+  async #selectChain(chainId: Hex): Promise<void> {
+    const before = await this.#selectedChain();
+    this.chainId = chainId;
+    if (chainId !== before) await this.#emit("chainChanged", chainId);
   }
 
   async #answer(method: string, params: unknown): Promise<PageAnswer> {
@@ -221,8 +256,7 @@ export class InjectedWallet {
     if (chain_id !== own && !this.chains.has(chain_id))
       throw new ProviderError(4902, `The wallet does not know the chain ${chain_id}.`);
     if (method === "wallet_addEthereumChain") return null;
-    this.chainId = chain_id;
-    await this.#emit("chainChanged", chain_id);
+    await this.#selectChain(chain_id);
     return null;
   }
 

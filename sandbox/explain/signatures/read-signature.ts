@@ -40,25 +40,37 @@ export async function readSignature(
     throw wrongSignature(`is ${showValue(given)}`);
   const signature: Hex = `0x${given.slice(2).toLowerCase()}`;
   const code = signer === null ? "none" : await chain.walletCode(signer, await chain.head());
-  if (signer !== null && code !== "none")
-    return {
-      given: signature,
-      canonical: null,
-      mistakes: [],
-      signerOf: async (digest) => {
-        const verdict = await chain.verifySignature({ wallet: signer, digest, signature });
-        return verdict === "valid" ? signer : null;
-      },
-    };
-  const read = canonicalSignature(signature);
-  const length = size(signature);
+  if (signer === null || code === "none") return (await readOfKey(signature, signer, digests)).read;
+  // An account that delegates to code (EIP-7702) may sign by its own key.
+  const hasForm = code === "delegated" && [64, 65].includes(size(signature));
+  const ofKey = hasForm ? await readOfKey(signature, signer, digests) : null;
+  if (ofKey?.isSigned) return ofKey.read;
+  return {
+    given: signature,
+    canonical: null,
+    mistakes: [],
+    signerOf: async (digest) => {
+      const verdict = await chain.verifySignature({ wallet: signer, digest, signature });
+      return verdict === "valid" ? signer : null;
+    },
+  };
+}
+
+/** Reads a signature of an account's own key, and returns whether it signs one of the digests in some form. */
+async function readOfKey(
+  given: Hex,
+  signer: Address | null,
+  digests: readonly Hex[],
+): Promise<{ read: ReadSignature; isSigned: boolean }> {
+  const read = canonicalSignature(given);
+  const length = size(given);
   if (read === null && length !== 65)
     throw wrongSignature(`has ${length} ${length === 1 ? "byte" : "bytes"}`);
   const signs = async (one: Hex, digest: Hex) => (await recoverSigner(digest, one)) === signer;
   const isSigned = async (one: Hex) =>
     (await Promise.all(digests.map(async (digest) => await signs(one, digest)))).includes(true);
-  const isMeant = signer === null || (read !== null && (await isSigned(read.signature)));
-  const meant = isMeant ? null : await findMeant(signature, read, isSigned);
+  const isInOrder = read !== null && (await isSigned(read.signature));
+  const meant = signer === null || isInOrder ? null : await findMeant(given, read, isSigned);
   const canonical = meant?.signature ?? read?.signature ?? null;
   const [expected] = digests;
   // Of other data, or by another account, none is right in any form.
@@ -66,13 +78,16 @@ export async function readSignature(
     canonical !== null && (signer === null || (expected !== undefined && (await signs(canonical, expected))));
   const instead = isRight ? ` Send ${canonical}.` : "";
   return {
-    given: signature,
-    canonical,
-    mistakes: (meant?.mistakes ?? mistakesOfForm(signature, read)).map((mistake) => ({
-      ...mistake,
-      detail: mistake.detail + instead,
-    })),
-    signerOf: async (digest) => await recoverSigner(digest, canonical ?? signature),
+    isSigned: isInOrder || meant !== null,
+    read: {
+      given,
+      canonical,
+      mistakes: (meant?.mistakes ?? mistakesOfForm(given, read)).map((mistake) => ({
+        ...mistake,
+        detail: mistake.detail + instead,
+      })),
+      signerOf: async (digest) => await recoverSigner(digest, canonical ?? given),
+    },
   };
 }
 

@@ -213,15 +213,25 @@ describe("a page that uses ethers", () => {
     );
     await wallet.unlock();
     expect(await connecting).toEqual([buyer.address, merchant.address]);
-    await wallet.select(merchant);
-    await wallet.switchChain(5);
-    await wallet.lock();
+    // A change to the same is no event.
+    await wallet.unlock();
+    for (const _ of [1, 2]) await wallet.select(merchant);
+    for (const _ of [1, 2]) await wallet.switchChain(5);
+    for (const _ of [1, 2]) await wallet.lock();
     expect(await page.evaluate("shop.events")).toEqual([
       ["accountsChanged", [buyer.address, merchant.address]],
       ["accountsChanged", [merchant.address]],
       ["chainChanged", "0x5"],
       ["accountsChanged", []],
     ]);
+  });
+
+  test("takes no other answers than those that it knows", async () => {
+    const { wallet } = await openShop(sandbox.wallets.buyer);
+    expect(() => {
+      wallet.answers = "rejct" as never;
+    }).toThrow('answers is "rejct". Use "approve", "reject", "wrong-chain" or "tamper", or a function.');
+    expect(wallet.answers).toBe("approve");
   });
 
   test("selects an account by the key of a sandbox in another process, and refuses what is no wallet", async () => {
