@@ -44,8 +44,11 @@ function purchasesOf({ registrar, fixture }: CallRecorder) {
 
 async function payOnce(recorder: CallRecorder): Promise<void> {
   const { pay } = purchasesOf(recorder);
-  const ether = { to: recorder.registrar, data: "0x", value: 1n } as const;
-  await recorder.callRefused("a plain transfer of ETH is refused", "buyer", ether);
+  const ether = { data: "0x", value: 1n } as const;
+  const { registrar, funding_source: source } = recorder.fixture.contracts;
+  await recorder.callRefused("a plain transfer of ETH is refused", "buyer", { ...ether, to: registrar });
+  const toSource = "a plain transfer of ETH to the funding source is refused";
+  await recorder.callRefused(toSource, "buyer", { ...ether, to: source });
   await recorder.call("an unknown purchase cannot be paid", "buyer", pay(usdc, unknown));
   await recorder.call("only the buyer pays", "other_buyer", pay(usdc));
   await recorder.call("the merchant cannot pay", "merchant", pay(usdc));

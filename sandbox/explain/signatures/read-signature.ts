@@ -172,5 +172,7 @@ function mistakesOfForm(given: Hex, read: CanonicalSignature | null): SignatureM
       `The signature has v = ${v}; 27 or 28 was expected, as its last byte 0x1b or 0x1c.`,
     ),
   };
+  // The r or the s of no signature.
+  if (read === null && (v === 27 || v === 28)) return [];
   return (read?.forms ?? ["other_v"]).map((form) => forms[form]);
 }

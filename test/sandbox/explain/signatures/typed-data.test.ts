@@ -389,8 +389,14 @@ test("of a signature in another form over other data, none is named to be sent",
 test.each(["00", "ff"])("a signature whose r or s has only bytes 0x%s is explained", async (byte) => {
   const [r, s] = partsOf(await right());
   const part = byte.repeat(32);
-  for (const signature of [`0x${part}${s}1b`, `0x${r}${part}1c`, `0x${part}${part}00`] as const)
-    expect(await explain(claim, signature)).toMatchObject({ accepted: false, answer: { status: 422 } });
+  for (const signature of [`0x${part}${s}1b`, `0x${r}${part}1c`, `0x${part}${part}00`] as const) {
+    const { accepted, answer, mistakes } = await explain(claim, signature);
+    expect([accepted, answer?.status]).toEqual([false, 422]);
+    expect(mistakes.map(({ name }) => name)).toEqual([
+      ...(signature.endsWith("00") ? ["wrong_v"] : []),
+      "wrong_signer",
+    ]);
+  }
 });
 
 test("typed data of a type that no step takes is named, whatever it is compared with", async () => {
