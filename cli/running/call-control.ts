@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { CodedError } from "../../protocol/coded-error.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
+import { wait } from "../../sandbox/lib/time/timers.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { askControl, type ControlMethod } from "../../sandbox/service/ask-control.ts";
 import { defaultDataDirectory } from "../shared-options.ts";
-import { describeNone, findRunning } from "./find-running.ts";
+import { answerTimeoutMs, describeNone, findRunning } from "./find-running.ts";
 
 const refusal = z.object({
   code: z.string().default("control_refused"),
@@ -52,13 +53,48 @@ export async function fetchControl(
   body?: object,
 ): Promise<Response> {
   const running = await requireRunning(dataDirectory);
-  const response = await askControl(running.urls.control, method, path, body);
+  const { control } = running.urls;
+  const response = await whileItResponds(
+    running,
+    `${method} ${path}`,
+    async (signal) => await askControl(control, method, path, body, signal),
+  );
   if (response.ok) return response;
   const answer: unknown = await response.json();
   const { data } = refusal.safeParse(answer);
   throw data === undefined
     ? new Error(`The sandbox responded with ${response.status}.`)
     : new ControlRefusedError(data);
+}
+
+/** Sends a request, which may take long, and gives it up when the sandbox does not respond to others either: when its process is suspended. */
+async function whileItResponds(
+  { pid, urls }: SandboxDescription,
+  request: string,
+  send: (signal: AbortSignal) => Promise<Response>,
+): Promise<Response> {
+  const [ended, silent] = [new AbortController(), new AbortController()];
+  const look = async () => {
+    for (;;) {
+      await wait(answerTimeoutMs, ended.signal);
+      if (ended.signal.aborted) return;
+      const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(answerTimeoutMs)]);
+      await askControl(urls.control, "GET", "/health", undefined, signal).catch(() =>
+        silent.abort(
+          new Error(
+            `The sandbox (process ${pid}) no longer responds, so the outcome of ${request} is unknown. Continue the process if it was suspended (kill -CONT ${pid}), or stop it with routing-sandbox stop.`,
+          ),
+        ),
+      );
+    }
+  };
+  const looking = look();
+  try {
+    return await send(silent.signal);
+  } finally {
+    ended.abort();
+    await looking;
+  }
 }
 
 /**
