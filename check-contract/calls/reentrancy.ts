@@ -21,7 +21,7 @@ import {
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { decodeRevert } from "../../relayer/node/decode-revert.ts";
+import { declaredErrors, decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
 import { decodeView, encodeView } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
@@ -243,8 +243,7 @@ const guardErrors = ["ReentrancyGuardReentrantCall", "Error"];
 
 /** Returns whether revert data is the guard's: also that of an error that the interface does not declare is, of a guard of the contract's own. */
 function isGuarded(answer: Hex): boolean {
-  const error = decodeRevert(answer)?.name;
-  return error === undefined || guardErrors.includes(error) || error.startsWith("0x");
+  return !declaredErrors.has(answer.slice(0, 10)) || guardErrors.includes(decodeRevert(answer)?.name ?? "");
 }
 
 /** Describes why a call from inside a transfer was refused. */

@@ -32,6 +32,9 @@ for (const abi of [
 ])
   knowErrors(abi);
 
+/** The selectors of the errors that the interfaces declare: not those that {@link knowErrors} adds later. */
+export const declaredErrors: ReadonlySet<string> = new Set(known.keys());
+
 /**
  * Has the errors of another contract decoded, too, such as those of your own registrar contract.
  *
