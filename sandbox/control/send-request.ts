@@ -42,7 +42,7 @@ const sendRequest = defineControl({
   tag: "Sandbox",
   summary: "Sends a request to the routing API, with a credential of the first program.",
   description:
-    "The account is not that of your backend, so no credential of it is revoked. A refusal of the routing API is a response: see `status` and `body`.",
+    "It uses an account of its own, so your backend's credential stays valid. If the routing API refuses the request, the response is still 200, with the refusal's `status` and `body`.",
   page: { target: "api.md", words: "API behavior" },
   body: requestBody,
   example: { method: "GET", path: "/v1/routing/programs/prg_demo" },

@@ -40,7 +40,7 @@ const readStream = defineControl({
   method: "get",
   path: "/stream",
   tag: "Explorer",
-  summary: "Sends an event after each change, which names what changed.",
+  summary: "Sends a message after each change, which names what changed.",
   success: {
     status: 200,
     description: "Server-sent events, until the client or the sandbox ends the stream.",
@@ -54,7 +54,7 @@ const overview = defineRead({
   id: "readOverview",
   path: "/explorer/overview",
   summary:
-    "Returns the newest block, clock, mode, chain epoch, gas budgets, relay operations that are unfinished (by status) or of unknown outcome, pending transactions, current faults, and all faults that you can set.",
+    "Returns the newest block, clock, mode, chain epoch, gas budgets, the number of unfinished relay operations by status, those of unknown outcome, pending transactions, current faults, and all faults that you can set.",
   success: success("The state of the sandbox.", overviewSchema),
   handle: async ({ sandbox }) => await readOverview(sandbox.explorer.sources),
 });
@@ -133,7 +133,7 @@ const find = defineRead({
   id: "search",
   path: "/explorer/search",
   summary:
-    "Finds what `?q=` names by an id, a hash, an address or a block number. `given` finds the states that can be created, `explain` with a hash the explanation of a transaction.",
+    "Finds what `?q=` names by an id, a hash, an address or a block number. `?q=given` finds the states that can be created, `?q=explain 0x…` the explanation of that transaction.",
   query: searchQuery,
   success: success("The found objects.", searchSchema),
   errors: ["validation_failed"],
