@@ -303,7 +303,7 @@ export interface components {
       action: "enroll" | "fund";
       /** The transaction that the wallet sent. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** enroll: the wallet's signature. */
+      /** For `enroll`: the wallet's signature of `enrollment.message`. */
       signature?: components["schemas"]["Signature"];
     };
     SubmitPurchaseWalletAction: {
@@ -311,11 +311,11 @@ export interface components {
       action: "register" | "approve" | "pay" | "claim" | "pay_with_permit";
       /** The transaction that the wallet sent. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** claim and pay_with_permit: the wallet's signature. */
+      /** For `claim` and `pay_with_permit`: the wallet's signature. */
       signature?: components["schemas"]["Signature"];
-      /** The amount, equal to the one on the chain or in the permit. By default the purchase's amount (approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount submitted before (claim). */
+      /** The amount, equal to the one on the chain or in the permit. By default the purchase's amount (`approve`), the transaction's amount (`pay`), the outstanding amount (`pay_with_permit`) or the amount submitted before (`claim`). */
       amount?: components["schemas"]["PositiveAmount"];
-      /** claim: the signed reason; by default the one submitted before. */
+      /** For `claim`: the signed reason; by default the one submitted before. */
       reason?: string;
     };
     RequestId: string;
@@ -849,7 +849,7 @@ export interface components {
         transaction?: components["schemas"]["TransactionRequest"];
         /** The amount in the bytes to sign or send. Submit the same amount. */
         amount?: components["schemas"]["Amount"];
-        /** claim: the reason in the bytes to sign. Submit the same one. */
+        /** For `claim`: the reason in the bytes to sign. Submit the same one. */
         reason?: string;
         sign?: ({
           method: "personal_sign";

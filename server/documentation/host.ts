@@ -28,7 +28,7 @@ import { describeFictionalPurchase, fictionalPurchase } from "./resources/fictio
 import { previewCapabilities } from "./resources/preview-capabilities.ts";
 import { type DocumentationPath, documentationResources } from "./resources/resources.ts";
 import { findShippedFile } from "./shipped-file.ts";
-import { errorsList } from "./tables.ts";
+import { errorsList, linkPages } from "./tables.ts";
 
 interface ServedDocument {
   path: string;
@@ -235,7 +235,7 @@ function errorPage(code: ErrorCode, operations: readonly Operation[]): string {
     `# ${title}\n`,
     `\`${code}\`, status ${status}. ${again}\n`,
     `## What happened\n\n${what}\n`,
-    `## What to do\n\n${remedy}\n`,
+    `## What to do\n\n${linkPages(remedy, "/docs/")}\n`,
     `## Where it is met\n\n${met.length === 0 ? anywhere : lines.join("\n")}\n`,
   ].join("\n");
 }
@@ -273,5 +273,5 @@ function describeRetry(retryable: boolean | null): string {
 
 /** The list of all error pages, as Markdown. */
 function errorIndex(docsUrl: string): string {
-  return `# Errors\n\nEvery refusal is \`application/problem+json\` (RFC 9457); its \`type\` is one of these pages.\n${errorsList(docsUrl)}`;
+  return `# Errors\n\nEvery refusal is \`application/problem+json\` (RFC 9457); its \`type\` is one of these pages.\n${errorsList(docsUrl, "/docs/")}`;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
 import { limits, limitTexts } from "../http/limits.ts";
-import { authorizationName, type Operation } from "../http/operation.ts";
+import type { Operation } from "../http/operation.ts";
 
 /** A Markdown table. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -16,10 +16,26 @@ export function operationsTable(operations: readonly Operation[]): string {
     ["Method and path", "Authorization", "Description"],
     operations.map((operation) => [
       `${operation.method.toUpperCase()} \`${operation.path}\``,
-      authorizationName(operation),
+      authorizationText(operation),
       operation.summary,
     ]),
   );
+}
+
+/** Returns an operation's authorization in the words of the guide. */
+function authorizationText({ authorization }: Operation): string {
+  switch (authorization.kind) {
+    case "scope":
+      return `\`${authorization.scope}\``;
+    case "public":
+      return "none";
+    case "account":
+      return "account key";
+    case "signed_event":
+      return "webhook signature";
+    case "wallet":
+      return "bound wallet";
+  }
 }
 
 /** A field of a JSON Schema, as far as a table shows it. */
@@ -86,10 +102,10 @@ export function answersList(operations: readonly Operation[]): string {
   return `\n${rows.join("\n")}\n`;
 }
 
-/** Returns the method and the end of the path, as the documents name an operation: "`POST …/activate`". */
+/** Returns the method and the end of the path, as the documents name an operation: "`POST …/activate`"; of a wallet route, the whole path. */
 function shortName({ method, path }: Operation): string {
   const [end] = /\/[^/]+(\/\{\w+\})?$/.exec(path) ?? [path];
-  return `\`${method.toUpperCase()} …${end}\``;
+  return `\`${method.toUpperCase()} ${path.startsWith("/wallet/") ? path : `…${end}`}\``;
 }
 
 function typeOf(schema: FieldSchema): string {
@@ -101,17 +117,25 @@ function typeOf(schema: FieldSchema): string {
   return maxLength === undefined ? (type ?? "") : `at most ${maxLength} characters`;
 }
 
-/** The error codes by their status, each linked to its page. */
-export function errorsList(docsUrl: string): string {
+/** The error codes by their status, each linked to its page. @param folder - the path of the pages that it links to. */
+export function errorsList(docsUrl: string, folder = ""): string {
   const byStatus = Object.entries(Object.groupBy(errorCodes, (code) => errorCatalogue[code].status));
   const lists = byStatus.map(([status, codes = []]) => {
     const rows = codes.map((code) => {
       const { retryable, remedy } = errorCatalogue[code];
-      return `- [\`${code}\`](${docsUrl}/errors/${code})${retryMark(retryable)}: ${remedy}`;
+      return `- [\`${code}\`](${docsUrl}/errors/${code})${retryMark(retryable)}: ${linkPages(remedy, folder)}`;
     });
     return `Status ${status}\n\n${rows.join("\n")}`;
   });
   return `\n${lists.join("\n\n")}\n`;
+}
+
+/** Returns a text in which each page that it names, as in `(docs/security.md)`, is a link. @param folder - the path of the pages. */
+export function linkPages(text: string, folder: string): string {
+  return text.replaceAll(
+    /\((docs\/([\w-]+\.md))\)/g,
+    (_, name: string, page: string) => `([${name}](${folder}${page}))`,
+  );
 }
 
 function retryMark(retryable: boolean | null): string {
@@ -124,7 +148,7 @@ export function limitsTable(): string {
   return markdownTable(
     ["Limit", "Value"],
     [
-      ["POST body", `${limits.body_bytes} bytes of JSON`],
+      ["POST body", `${limits.body_bytes.toLocaleString("en-US")} bytes of JSON`],
       ["Idempotency-Key", `${limitTexts.idempotency_key_length} visible ASCII characters`],
       ["Lifetime of a credential", `${limitTexts.credential_lifetime} of sandbox time`],
       ["Delivery attempts of a notification", String(limits.delivery_attempts)],

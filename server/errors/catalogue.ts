@@ -112,13 +112,13 @@ export const errorCatalogue = {
     403,
     "The reviewer is not the designated one",
     "Only the program's designated reviewer may decide, and the key id names a different reviewer.",
-    "Sign with the reviewer key in keys.reviewer of the program.",
+    "Sign with the reviewer key in `keys.reviewer` of the program.",
   ),
   receiver_not_pinned: entry(
     403,
     "Another receiver is pinned",
     "Another URL is the pinned receiver, so `POST …/notification-receiver` accepts no events.",
-    "Send the event to receiver.url of the program, or use a sandbox without a receiver URL.",
+    "Send the event to `receiver.url` of the program, or use a sandbox without a receiver URL.",
   ),
   not_found: entry(
     404,
@@ -130,14 +130,14 @@ export const errorCatalogue = {
     404,
     "There is no event to deliver",
     "Every event of the program was delivered or has no attempts left.",
-    "Send the request again after the next write, or name an event in event_id.",
+    "Send the request again after the next write, or name an event in `event_id`.",
     true,
   ),
   route_not_found: entry(
     404,
     "No such path",
     "The service has no resource at this path.",
-    "See /index.json of the routing API for a list of all paths.",
+    "See `/index.json` of the routing API for a list of all paths.",
   ),
   method_not_allowed: entry(
     405,
@@ -196,7 +196,7 @@ export const errorCatalogue = {
     409,
     "The claim window is closed",
     "The claim was not on the chain by the claim deadline.",
-    "This purchase can no longer be claimed. Claim other purchases before claim_deadline.",
+    "This purchase can no longer be claimed. Claim other purchases before `claim_deadline`.",
   ),
   deadline_passed: entry(
     409,
@@ -208,7 +208,7 @@ export const errorCatalogue = {
     409,
     "The program does not allow this offer now",
     "The amount is above the maximum, the budget of open offers is used up, the bounds have expired, or the program is paused.",
-    "Use the direct merchant route (not while the program is paused), ask the program's admin to change the bounds, or wait until open offers are paid.",
+    "Let the merchant register the purchase (route `merchant_direct`; not while the program is paused), ask the program's admin to change the bounds, or wait until open offers are paid.",
     true,
   ),
   gas_budget_exceeded: entry(
@@ -250,7 +250,7 @@ export const errorCatalogue = {
     413,
     "The body is too large",
     `POST bodies are at most ${limitTexts.body_size} (${limitTexts.body_bytes}).`,
-    "Send a smaller body. terms can reference a document instead of containing it.",
+    "Send a smaller body. `terms` can contain a reference to a document instead of the document.",
   ),
   content_type_unsupported: entry(
     415,
@@ -280,7 +280,7 @@ export const errorCatalogue = {
     422,
     "The request has invalid fields",
     "One or more fields are missing, unknown or invalid. errors lists each with a JSON pointer.",
-    "Correct the fields in errors. The OpenAPI description has the schema.",
+    "Correct the fields in `errors`. The OpenAPI description has the schema.",
   ),
   signature_invalid: entry(
     422,
@@ -298,7 +298,7 @@ export const errorCatalogue = {
     422,
     "The commitment does not match",
     "The commitment hash in the request is not that of the purchase in the path.",
-    "Read the purchase, check that it is the intended one, and send its commitment.hash.",
+    "Read the purchase, check that it is the intended one, and send its `commitment.hash`.",
   ),
   binding_mismatch: entry(
     422,
@@ -317,7 +317,7 @@ export const errorCatalogue = {
     422,
     "The timestamp is not accepted",
     "The webhook timestamp differs too much from the sandbox's time, or decided_at is before the claim or later than now.",
-    "Use the sandbox's time, which is in capabilities.now.",
+    "Use the sandbox's time, which is `now` of `GET …/capabilities`.",
   ),
   event_mismatch: entry(
     422,

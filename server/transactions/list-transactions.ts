@@ -10,7 +10,7 @@ export const listTransactions = defineOperation({
   id: "listTransactions",
   method: "get",
   path: "/v1/routing/programs/{program}/transactions",
-  summary: "List relayed transactions",
+  summary: "List relay operations and the gas budget",
   description:
     "Returns the relay operations with all their transaction hashes, oldest first, and the program's gas budget.",
   authorization: { kind: "scope", scope: "records:read" },

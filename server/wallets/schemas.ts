@@ -33,27 +33,32 @@ export const readPurchaseWalletQuery = z.strictObject({
     description:
       "The amount to approve, pay or claim. By default the outstanding amount; for pay its approved part, if any; for claim the reconciled amount.",
   }),
-  reason: z.string().min(1).max(textLengths.reason).optional().meta({ description: "claim: the reason." }),
+  reason: z
+    .string()
+    .min(1)
+    .max(textLengths.reason)
+    .optional()
+    .meta({ description: "For `claim`: the reason." }),
 });
 
 const transaction = { transaction_hash: hashSchema };
 
-/** A transaction, a signature or both; `signing` names the actions that need a signature. */
+/** A transaction, a signature or both; `signing` names the actions that need a signature, and what is signed. */
 const evidenceOf = (signing: string) => ({
   transaction_hash: hashSchema.optional().meta({ description: "The transaction that the wallet sent." }),
-  signature: signatureSchema.optional().meta({ description: `${signing}: the wallet's signature.` }),
+  signature: signatureSchema.optional().meta({ description: `For ${signing}.` }),
 });
-const merchantEvidence = evidenceOf("enroll");
-const purchaseEvidence = evidenceOf("claim and pay_with_permit");
+const merchantEvidence = evidenceOf("`enroll`: the wallet's signature of `enrollment.message`");
+const purchaseEvidence = evidenceOf("`claim` and `pay_with_permit`: the wallet's signature");
 
 const amount = positiveAmountSchema.optional().meta({
   description:
     "The amount, equal to the one on the chain or in the permit. By default the purchase's amount " +
-    "(approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount submitted before (claim).",
+    "(`approve`), the transaction's amount (`pay`), the outstanding amount (`pay_with_permit`) or the amount submitted before (`claim`).",
 });
 
 const reason = z.string().min(1).max(textLengths.reason).optional().meta({
-  description: "claim: the signed reason; by default the one submitted before.",
+  description: "For `claim`: the signed reason; by default the one submitted before.",
   example: "Arrived broken.",
 });
 
@@ -199,7 +204,7 @@ export const walletSchema = z
           description: "The amount in the bytes to sign or send. Submit the same amount.",
         }),
         reason: z.string().optional().meta({
-          description: "claim: the reason in the bytes to sign. Submit the same one.",
+          description: "For `claim`: the reason in the bytes to sign. Submit the same one.",
           example: "Arrived broken.",
         }),
         sign: z

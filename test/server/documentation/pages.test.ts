@@ -143,6 +143,8 @@ describe("the documentation host", () => {
   test.each([
     ["closed", "/docs/options.md#errors"],
     ["mismatch", "/docs/options.md#errors"],
+    ["store_damaged", "/docs/options.md#errors"],
+    ["anvil_failed", "/docs/options.md#errors"],
     ["credential", "/portal/docs.md#keys-and-secrets"],
     ["ports", "/docs/options.md#options"],
     ["funding_cap", "/docs/api.md#body-fields"],
@@ -161,6 +163,13 @@ describe("the documentation host", () => {
     const { text } = await read("/docs/tests.md", browser);
     expect(text).toContain('href="/docs/control.md#control-the-sandbox"');
   });
+
+  test.each(["/errors/page_not_allowed", "/errors"])(
+    "the remedy on %s leads to the page that it names",
+    async (path) => {
+      expect((await read(path, browser)).text).toContain('href="/docs/security.md"');
+    },
+  );
 
   test("renders markup in a document as text", async () => {
     const { text } = await read("/portal/docs.md", browser);
