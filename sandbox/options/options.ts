@@ -48,13 +48,13 @@ export interface SandboxOptions {
   /**
    * `deterministic`: only blocks advance time, by one second each. `live`: time follows the wall clock.
    *
-   * @defaultValue `deterministic` (`start`: `live`)
+   * @defaultValue `deterministic`, with `start` `live`
    */
   mode?: ClockMode;
   /**
    * TCP ports. 0 is any free port.
    *
-   * @defaultValue 0 (`start`: 4020 for `api`, 4021 for `docs`, 4022 for `control`, 8545 for `rpc`)
+   * @defaultValue 0 each, with `start` 4020 for `api`, 4021 for `docs`, 4022 for `control` and 8545 for `rpc`
    */
   ports?: { [Part in "api" | "docs" | "rpc" | "control"]?: number | undefined };
   /**
@@ -102,7 +102,7 @@ export interface SandboxOptions {
   /**
    * How many wei the relayer may spend on the transactions of each program.
    *
-   * @defaultValue `10n ** 18n` (1 ether)
+   * @defaultValue `10n ** 18n`, 1 ether
    */
   gasBudgetWei?: bigint;
   /**
@@ -132,7 +132,7 @@ export interface SandboxOptions {
   /**
    * The folder that stores the sandbox, and from which a later start resumes it. Without one, nothing is written to disk.
    *
-   * @defaultValue none (`start`: `.sandbox`)
+   * @defaultValue none; with `start` `.sandbox`
    */
   dataDirectory?: string;
   /**
@@ -172,7 +172,7 @@ export interface SandboxOptions {
    */
   startTimeoutMs?: number;
   /**
-   * Called after each block that a start mines again: `made` is the number of blocks so far, `all` the total.
+   * Called as `onReplay(made, all)` after each block that a start mines again: `made` is the number of blocks so far, `all` the total.
    *
    * @defaultValue none
    */
@@ -202,13 +202,13 @@ export interface SandboxOptions {
    */
   log?: Log;
   /**
-   * Replaces the chain for the rest of the sandbox, for example with a node that returns wrong data.
+   * Replaces the chain for the rest of the sandbox, for example with a node that returns wrong data: gets the chain, and returns a promise of the one to use.
    *
    * @defaultValue none
    */
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
   /**
-   * A node to connect to instead of an own chain, and the files that [`routing-sandbox deploy`](public-network.md) wrote. It determines seed, mode and programs.
+   * A node to connect to instead of an own chain, and the files that [`routing-sandbox deploy`](public-network.md) wrote. It determines seed, mode and programs. Fields: an array of URLs, two file names, a URL, and a whole number from 1.
    *
    * @defaultValue none
    */

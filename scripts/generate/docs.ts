@@ -1,15 +1,17 @@
 import { readFileSync } from "node:fs";
 import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Command } from "commander";
 import { z } from "zod";
 import type { NodeFaultError } from "../../check-contract/fixture/node-fault.ts";
 import type { InstallationError } from "../../check-contract/install-registrar.ts";
 import { stateValues } from "../../check-contract/rules/state.ts";
+import { addNetworkOptions } from "../../cli/network-options.ts";
 import type { RelayerErrorCode } from "../../relayer/errors.ts";
 import type { AnvilErrorCode } from "../../sandbox/chain/anvil/anvil-error.ts";
 import type { ClockError } from "../../sandbox/chain/clock/duration.ts";
 import type { GenesisErrorCode } from "../../sandbox/chain/genesis/genesis-error.ts";
-import { mostRequests, type RetryLimitError } from "../../sandbox/client/retrying-fetch.ts";
+import type { RetryLimitError } from "../../sandbox/client/retrying-fetch.ts";
 import type { DescribedOperation } from "../../sandbox/control/describe-operations.ts";
 import { controlTags } from "../../sandbox/control/operation.ts";
 import { controlOperations } from "../../sandbox/control/table.ts";
@@ -61,7 +63,7 @@ type Errors = {
 };
 
 const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], string>> } = {
-  StoreUnavailableError: { storage_unavailable: "The disk or the database refuses." },
+  StoreUnavailableError: { storage_unavailable: "The disk or the database refuses to read or write." },
   StoreDamagedError: {
     store_damaged: "A file of the store does not match its checksums, or is incomplete.",
   },
@@ -76,7 +78,8 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
     given_invalid: "The options of the given state are invalid; `errors` has each of them.",
   },
   RetryLimitError: {
-    retry_limit: `The outcome of a request is still unknown after ${mostRequests} identical requests.`,
+    retry_limit:
+      "The outcome of a request is still unknown after as many identical requests as [`mostRequests`](tests.md#call-the-api) allows.",
   },
   ScenarioDifferenceError: {
     scenario_differs: "A played scenario differs from the recorded one; `step` and `field` say where.",
@@ -128,12 +131,13 @@ function otherErrorsList(): string {
   const entries = Object.entries(errors).flatMap(([name, codes]) => {
     const lines = codesList(codes);
     return lines.length === 1
-      ? lines.map((line) => line.replace("- ", `- \`${name}\`: `))
+      ? lines.map((line) => line.replace(/^- (`\w+`)/, `- \`${name}\` ($1)`))
       : [`- \`${name}\``, ...lines.map((line) => `  ${line}`)];
   });
-  return ["- `ProblemError`: the API's [codes](api.md#errors), after a refusal of the API", ...entries].join(
-    "\n",
-  );
+  return [
+    "- `ProblemError`: The API refused a request; `code` is one of the API's [codes](api.md#errors).",
+    ...entries,
+  ].join("\n");
 }
 
 function requestsList(described: readonly DescribedOperation[]): string {
@@ -161,6 +165,9 @@ interface DescribedOption {
   readonly what: string;
 }
 
+/** The flags of `network`, which the commands add by themselves. */
+const networkFlags = addNetworkOptions(new Command(), true).options.map(({ long }) => long ?? "");
+
 /** Returns the options of a schema. @throws Error for an option without a comment or a default. */
 function optionsOf(file: string, { shape }: z.ZodObject): DescribedOption[] {
   const comments = readFileSync(join(packageRoot(), file), "utf8").matchAll(
@@ -173,8 +180,9 @@ function optionsOf(file: string, { shape }: z.ZodObject): DescribedOption[] {
       .split(/\s*@defaultValue\s+/);
     if (value === undefined) throw new Error(`The option ${name} has no comment or no default.`);
     const own = flaggedOptions.filter((option) => option.name.split(".")[0] === name);
-    const flags = own.map(({ flag }) => `\`${flag.replace(/ .*/, "")}\``);
-    return { name, flags, type: typeOf(schema), byDefault: value.trim(), what: what.trim() };
+    const of = name === "network" ? networkFlags : own.map(({ flag }) => flag.replace(/ .*/, ""));
+    const flags = of.map((flag) => `\`${flag}\``);
+    return { name, flags, type: withCode(typeOf(schema)), byDefault: value.trim(), what: what.trim() };
   });
 }
 
@@ -182,10 +190,19 @@ function optionsOf(file: string, { shape }: z.ZodObject): DescribedOption[] {
 function optionsList(options: readonly DescribedOption[]): string {
   return options
     .map(({ name, flags, type, byDefault, what }) => {
-      const details = [flags.join(", "), type, byDefault === "none" ? "" : `default ${byDefault}`];
+      const details = [flags.join(", "), type, defaultText(byDefault)];
       return `- \`${name}\`: ${what} (${details.filter(Boolean).join("; ")})`;
     })
     .join("\n");
+}
+
+/** Returns a default as the list has it; `none` is not said, unless `start` has one. */
+function defaultText(byDefault: string): string {
+  if (byDefault === "none") return "";
+  if (byDefault.startsWith("none; ")) return byDefault.replace("none", "no default");
+  return /^(?:`|\d|true|false|unlimited)/.test(byDefault)
+    ? `default ${byDefault}`
+    : `by default ${byDefault}`;
 }
 
 function optionsTable(options: readonly DescribedOption[]): string {
@@ -201,7 +218,19 @@ function typeOf(option: z.core.$ZodType): string {
   if (!(schema instanceof z.ZodObject)) return withoutArticle(titleOf(schema));
   const types = [...new Set(Object.values(schema.shape).map((field) => titleOf(withoutWrappers(field))))];
   const names = Object.keys(schema.shape);
-  return `\`{ ${names.join(", ")} }\`, ${names.length === 1 ? "" : "each "}${types.join(" or ")}`;
+  // Fields of several types are explained in the text.
+  if (types.length > 1) return `\`{ ${names.join(", ")} }\``;
+  return `\`{ ${names.join(", ")} }\`, ${names.length === 1 ? "" : "each "}${types.join("")}`;
+}
+
+/** Returns a type, which an error message has too, with its values and names as code. */
+function withCode(type: string): string {
+  return type
+    .replaceAll(
+      /`[^`]*`|"[^"]*"|\{[^}]*\}|\d+n(?: \*\* \d+n)?(?: - \d+n)?|(?<=(?:with|functions|,|and) )(?:name|schema|capture|restore|info|error)\b/g,
+      (found) => (found.startsWith("`") ? found : `\`${found}\``),
+    )
+    .replace(/(?<=milliseconds from \d to )\d+/, (most) => Number(most).toLocaleString("en-US"));
 }
 
 function withoutArticle(title: string): string {

@@ -9,7 +9,7 @@ import { resolveOptions } from "../../sandbox/options/settings.ts";
 async function readDefaults(): Promise<Map<string, string>> {
   const page = await readFile("docs/options.md", "utf8");
   const list = page.split("<!-- generated:options -->\n")[1]?.split("\n<!-- /generated -->")[0] ?? "";
-  const entries = list.matchAll(/^- `(\w+)`: .*?(?:; default (.*)\))?$/gm);
+  const entries = list.matchAll(/^- `(\w+)`: .*?(?:; (?:by )?default (.*)\))?$/gm);
   return new Map([...entries].map(([, name = "", said = "none"]) => [name, said]));
 }
 
@@ -29,7 +29,7 @@ test("docs/options.md has every option with its actual default", async () => {
       ]);
   }
   expect(listed.get("seed")).toBe(`\`${defaults.seed}\``);
-  expect(listed.get("mode")).toContain(`\`${defaults.mode}\` (`);
+  expect(listed.get("mode")).toContain(`\`${defaults.mode}\`, with `);
   expect(listed.get("programs")).toBe(defaults.programs.map(({ id }) => `\`${id}\``).join(", "));
   const limits = listed.get("connectionLimits")?.replaceAll(/[`_]/g, "");
   expect(limits).toBe(

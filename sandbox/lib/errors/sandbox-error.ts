@@ -11,7 +11,7 @@ export const sandboxErrors = {
   data_directory_mismatch: "The data directory was made with other settings.",
   start_timeout: "The start took longer than `startTimeoutMs`.",
   database_mismatch:
-    "The database has another sandbox or none, or is older or newer than the data directory.",
+    "The database holds another sandbox or none, or its records are older or newer than those of the data directory.",
   database_in_use: "Another running sandbox uses the database and schema.",
   sandbox_shared: "A snapshot or a restore was refused: other processes have joined the sandbox.",
   stale_snapshot: "The snapshot is no longer valid: an older one was restored, or a reorg removed its block.",

@@ -32,9 +32,10 @@ function rankOf({ document: page, heading, text }: SearchSection, words: readonl
   ];
   const names = title.split(/[^\w.-]+/);
   const typed = words.join(" ");
-  // A cell of a table, or what an item of a list begins with: "term: text", "error: code: text", "beneficiary? (address): …".
+  // A cell of a table, or what an item of a list begins with: "term: text", "XError (code): text", "beneficiary? (address): …".
   const isCell = body.split(/\n| · /).some((cell) =>
     cell
+      .replace(/^(\w+error) \((\w+)\): /, "$1: $2: ")
       .split(/: |\?? \(/)
       .slice(0, 2)
       .includes(typed),

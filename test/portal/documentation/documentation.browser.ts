@@ -59,7 +59,7 @@ test("the first result for a code of the package's errors explains it", async ()
     const marked = page.locator("mark", { hasText: code });
     const first = page.locator("#found li:first-child").filter({ has: marked });
     expect(await first.getByRole("link").textContent()).toBe("Options of createSandbox: Errors");
-    expect(await first.locator("p").textContent()).toMatch(new RegExp(`${code}: [A-Z].{20}`));
+    expect(await first.locator("p").textContent()).toMatch(new RegExp(`${code}\\)?: [A-Z].{20}`));
   }
 });
 
