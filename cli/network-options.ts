@@ -21,7 +21,7 @@ export const defaultDeployment = "deployment.json";
 export function rpcUrlOption(): Option {
   return new Option(
     "--rpc-url <url>",
-    "the JSON-RPC of a node of a test network (https or wss); repeatable, the later ones are asked when the earlier ones do not answer",
+    "the JSON-RPC of a node of a test network (https or wss); repeatable: a later one is used when the earlier ones do not respond",
   ).argParser((text: string, before: string[] = []) => [...before, text]);
 }
 

@@ -91,9 +91,11 @@ export function portOption(name: string, description: string, port: number): Opt
     .default(port);
 }
 
-/** `--port <number>`: the port of a pool. */
-export function poolPortOption(): Option {
-  return portOption("--port", "port of the pool", 4030);
+/** `--port <number>`: the port of a pool. @param description - of a command that only looks for one. */
+export function poolPortOption(description?: string): Option {
+  const option = portOption("--port", "port of the pool", 4030);
+  option.description = description ?? option.description;
+  return option;
 }
 
 /** @throws Error when there is a log file for a command that stays in the foreground. */

@@ -32,7 +32,7 @@ export function doctorCommand(terminal: Terminal): Command {
       .addOption(dataDirectoryOption("the data directory to check")),
     defaultPorts,
   )
-    .addOption(poolPortOption())
+    .addOption(poolPortOption("the port at which a pool is looked for"))
     .addOption(jsonOption())
     .action(async (flags: DoctorFlags, command: Command) => {
       const [{ examine }, { examinePool }, { examineChainNode }] = await Promise.all([

@@ -52,7 +52,7 @@ export function execCommand(terminal: Terminal): Command {
     )
     .option(
       "--expect-equal",
-      "with --repeat, exit with 1 if the fingerprints of two runs differ, and name the first request, block, transaction or event that differs; the mode is deterministic",
+      "with --repeat, exit with 1 if the fingerprints of two runs differ, and name the first request, block, transaction or event that differs; sets the mode deterministic",
     )
     .addOption(jsonOption("print the URLs as JSON on standard error before the command starts"))
     .hook("preAction", requireComparable)

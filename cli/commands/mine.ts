@@ -20,7 +20,7 @@ export function mineCommand(terminal: Terminal): Command {
     .argument("[blocks]", "the number of blocks", wholeNumber(1, mostBlocks), 1)
     .option(
       "--every <pace>",
-      "when to mine from now on: transaction (a block for each transaction, immediately), never (only when you run mine), or a number of seconds (a block at this interval)",
+      "when to mine from now on: at once, a block for each transaction (transaction); only when you run mine (never); or a number of seconds between blocks",
       pace,
     )
     .addOption(dataDirectoryOption())

@@ -72,7 +72,7 @@ export function poolCommand(terminal: Terminal): Command {
       optionWithDefault(
         "--log-file <file>",
         "with --detach, the file to which the pool appends its output",
-        "none",
+        "none; the output is dropped",
       ),
     )
     .addOption(new Option("--detached").hideHelp())

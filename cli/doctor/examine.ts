@@ -130,6 +130,7 @@ export async function examinePort(
   running: SandboxDescription | null,
 ): Promise<Finding> {
   const check = `port ${port} (${option})`;
+  if (port === 0) return healthy(check, "A start takes any free port.");
   const own = Object.values(running?.urls ?? {}).some((url) => new URL(url).port === String(port));
   if (own) return healthy(check, `The running sandbox (process ${running?.pid}) listens there.`);
   const refusal = await tryPort(port);

@@ -8,8 +8,9 @@ const pool = z.looseObject({ pid: z.int(), size: z.int(), free: z.int(), leased:
 /** The longest time to wait for the response of a pool, in milliseconds. */
 const longestMs = 1_000;
 
-/** Says whether a pool runs. Without one, its port must be free. */
+/** Says whether a pool runs. Without one, its port must be free. Port 0 is any free port, so no pool can be found there. */
 export async function examinePool(port: number): Promise<Finding> {
+  if (port === 0) return healthy("pool", "Not looked for: --port 0 names no port.");
   const url = `http://127.0.0.1:${port}`;
   const response = await fetchDirect(url, { signal: AbortSignal.timeout(longestMs) }).catch(() => null);
   const { data } = pool.safeParse(await response?.json().catch(() => null));

@@ -4,13 +4,13 @@ import { capitalize } from "../../server/lib/wording.ts";
 
 const program = createProgram(process);
 
-/** The pages that list the choices of options with many. */
+/** The choices of options with many, and the page that lists them. */
 const pagesOfChoices: { readonly [option: string]: string } = {
-  "--action": "faults.md#all-faults",
-  "--point": "faults.md#all-faults",
-  "--wallet": "tests.md#act-as-a-wallet",
-  "--buyer": "tests.md#act-as-a-wallet",
-  "--beneficiary": "tests.md#act-as-a-wallet",
+  "--action": "[actions](faults.md#all-faults)",
+  "--point": "[points](faults.md#all-faults)",
+  "--wallet": "[wallets](tests.md#act-as-a-wallet)",
+  "--buyer": "[wallets](tests.md#act-as-a-wallet)",
+  "--beneficiary": "[wallets](tests.md#act-as-a-wallet)",
 };
 
 const entries = (lines: readonly string[]) => (lines.length === 0 ? [] : [...lines, ""]);
@@ -121,7 +121,7 @@ function describeOption(option: Option): string {
   const description =
     page === undefined
       ? withChoices(option.description, option.argChoices)
-      : `${option.description}; one of [these](${page})`;
+      : `${option.description}; one of the ${page}`;
   return entryOf(option.flags, description, option);
 }
 
@@ -132,6 +132,9 @@ function entryOf(name: string, description: string, of: Argument | Option): stri
 
 function withChoices(text: string, choices: readonly string[] | undefined, variadic = false): string {
   if (choices === undefined) return text;
+  // Such as "live: time follows the wall clock; deterministic: …".
+  if (choices.every((choice) => text.includes(`${choice}: `)))
+    return choices.reduce((named, choice) => named.replace(`${choice}: `, `\`${choice}\`: `), text);
   return `${text}; ${variadic ? "any" : "one"} of ${choices.map((choice) => `\`${choice}\``).join(", ")}`;
 }
 
@@ -140,8 +143,15 @@ function defaultOf({ defaultValue, defaultValueDescription }: Argument | Option)
   return /^\S+$/.test(text) ? `\`${text}\`` : text;
 }
 
+/** Returns the description of a command as a sentence of the page: the help has no links and no code. */
 function sentence(text: string): string {
-  return `${capitalize(text)}.`;
+  const onPage = text
+    .replace(
+      "the page /docs/faults.md of the documentation host lists all faults",
+      "see [all faults](faults.md#all-faults)",
+    )
+    .replaceAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g, "`$&`");
+  return `${capitalize(onPage)}.`;
 }
 
 const generated = `${[
@@ -155,7 +165,9 @@ const generated = `${[
   "| Exit code | When |",
   "| --- | --- |",
   "| 0 | The command succeeded. |",
-  "| 1 | The command failed; `explain`: no step would accept the transaction or call; `check-contract`: the contract breaks a rule; `deliver`: an event is exhausted; `doctor`: there is a problem. |",
+  "| 1 | The command failed. |",
+  "| 1 | `explain`: no step would accept the transaction, the call or the signature. |",
+  "| 1 | `check-contract` found a broken rule, `doctor` a problem, `deliver` an exhausted event. |",
   "| 2 | `check-contract`: Anvil failed. |",
   "| others | `exec` has [exit codes of its own](ci.md#run-a-command-with-a-sandbox). |",
   "",
@@ -166,11 +178,11 @@ const generated = `${[
   ...entries(common.map(describeCommon)),
   "## Configuration",
   "",
-  "The options of `start`, `exec`, `pool`, `join`, `check-client` and `doctor` can also be environment variables, or in a config file. A flag wins over",
+  "The options of `start`, `exec`, `pool`, `join`, `check-client` and `doctor` can also be set by environment variables or in a config file. A flag wins over",
   "the environment, the environment over the file, and the file over the default.",
   "",
-  "- **Environment:** such as `ROUTING_SANDBOX_API_PORT=0` for `--api-port`. Separate the entries of a repeatable option by commas. A flag without a",
-  "  value takes `true` or `false`.",
+  "- **Environment:** such as `ROUTING_SANDBOX_API_PORT=0` for `--api-port`. Separate the entries of a repeatable option by commas. For a flag",
+  "  without a value, the variable is `true` or `false`.",
   "- **Config file:** `routing-sandbox.config.json` or `routing-sandbox.config.yaml` in the current folder. Its keys are the names of the flags (`api-port`",
   "  or `apiPort`), or those of [createSandbox](options.md) (`ports: { api: 0 }`). Use one name for each option.",
   "",

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { examine, examineClock, examineProxies } from "../../../cli/doctor/examine.ts";
+import { examine, examineClock, examinePort, examineProxies } from "../../../cli/doctor/examine.ts";
 import { examinePool } from "../../../cli/doctor/pool.ts";
 import { anvilBinary } from "../../../sandbox/chain/anvil/anvil-binary.ts";
 import { registrarGeneses } from "../../../sandbox/chain/genesis/genesis-cache.ts";
@@ -195,6 +195,21 @@ test("a port of a pool at which another program listens is found, also if that r
     ok: false,
     found: expect.stringContaining(`Process ${process.pid} (`),
     remedy: "End that process, or choose another port with --port, or 0 for any free port.",
+  });
+});
+
+test("port 0 is no port at which a pool or another program is looked for", async () => {
+  expect(await examinePool(0)).toEqual({
+    check: "pool",
+    ok: true,
+    found: "Not looked for: --port 0 names no port.",
+    remedy: null,
+  });
+  expect(await examinePort("--api-port", 0, null)).toEqual({
+    check: "port 0 (--api-port)",
+    ok: true,
+    found: "A start takes any free port.",
+    remedy: null,
   });
 });
 
