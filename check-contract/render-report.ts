@@ -82,10 +82,11 @@ export function toAnnotations({ contract, findings, gas }: ContractReport): stri
   return [...errors, ...table].map((line) => `${line}\n`).join("");
 }
 
-/** Says what the findings mean: more gas makes a contract no less safe. */
-function warn({ findings }: ContractReport): string {
+/** Says what the findings mean, as more gas makes a contract no less safe, and how many checks were left out. */
+function warn({ findings, left_out: leftOut }: ContractReport): string {
   const isGas = findings.every(({ checks }) => checks.every(({ suite }) => suite === gasSuite));
-  return isGas ? "The contract costs more gas than the baseline." : "The contract is not safe to use.";
+  const others = leftOut === 0 ? "" : ` The ${leftOut} checks that --only leaves out did not run.`;
+  return `${isGas ? "The contract costs more gas than the baseline." : "The contract is not safe to use."}${others}`;
 }
 
 /** Says how many checks have passed, and how many others were left out. */
