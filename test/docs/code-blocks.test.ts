@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { commandsOf, createProgram } from "../../cli/program.ts";
 import { contractArtifactFile } from "../../sandbox/chain/contracts.ts";
 import type { RegistrarOption } from "../../sandbox/chain/registrar/registrar.ts";
@@ -90,6 +90,21 @@ const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Prom
   },
   "notifications.md: Wait for deliveries in a test": async ({ given }) =>
     await given.merchant({ state: "enrolled" }),
+  "tests.md: Connect your backend": async () => {
+    const receiver = await openReceiver();
+    onTestFinished(async () => await closeBoth(receiver));
+    return {
+      // The page's backend is the reader's own.
+      startBackend: async (settings: object) => {
+        expect(settings).toEqual({
+          api: expect.stringMatching(/^http:/),
+          key: expect.stringMatching(/^rsk_/),
+          secret: expect.stringMatching(/^whsec_/),
+        });
+        return { webhookUrl: receiver.url };
+      },
+    };
+  },
   "tests.md: Act as a wallet": async ({ given }) => {
     const { purchase } = await given.purchase({ state: "partially_paid", paid: "1" });
     return { purchase };
