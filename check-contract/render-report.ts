@@ -85,7 +85,7 @@ export function toAnnotations({ contract, findings, gas }: ContractReport): stri
 /** Says what the findings mean, as more gas makes a contract no less safe, and how many checks were left out. */
 function warn({ findings, left_out: leftOut }: ContractReport): string {
   const isGas = findings.every(({ checks }) => checks.every(({ suite }) => suite === gasSuite));
-  const others = leftOut === 0 ? "" : ` The ${leftOut} checks that --only leaves out did not run.`;
+  const others = leftOut === 0 ? "" : ` The other ${leftOut} checks did not run.`;
   return `${isGas ? "The contract costs more gas than the baseline." : "The contract is not safe to use."}${others}`;
 }
 

@@ -340,7 +340,7 @@ test("the report names the other rules that a finding may explain, with their ch
   );
   expect(renderReport(report, false)).toContain("\nThe contract is not safe to use.\n");
   expect(renderReport({ ...report, left_out: 5 }, false)).toContain(
-    "\nThe contract is not safe to use. The 5 checks that --only leaves out did not run.\n",
+    "\nThe contract is not safe to use. The other 5 checks did not run.\n",
   );
 });
 
