@@ -48,7 +48,7 @@ export interface SandboxOptions {
   /**
    * `deterministic`: only blocks advance time, by one second each. `live`: time follows the wall clock.
    *
-   * @defaultValue `deterministic`, with `start` `live`
+   * @defaultValue `deterministic`; `live` with `start`
    */
   mode?: ClockMode;
   /**
@@ -132,7 +132,7 @@ export interface SandboxOptions {
   /**
    * The folder that stores the sandbox, and from which a later start resumes it. Without one, nothing is written to disk.
    *
-   * @defaultValue none; with `start` `.sandbox`
+   * @defaultValue none; `.sandbox` with `start`
    */
   dataDirectory?: string;
   /**

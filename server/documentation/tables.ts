@@ -125,7 +125,7 @@ export function errorsList(docsUrl: string, folder = ""): string {
       const { retryable, remedy } = errorCatalogue[code];
       return `- [\`${code}\`](${docsUrl}/errors/${code})${retryMark(retryable)}: ${linkPages(remedy, folder)}`;
     });
-    return `Status ${status}\n\n${rows.join("\n")}`;
+    return `**Status ${status}**\n\n${rows.join("\n")}`;
   });
   return `\n${lists.join("\n\n")}\n`;
 }

@@ -186,7 +186,7 @@ test("every command line in the docs exists in the program or in package.json", 
   expect(commandLines.length).toBeGreaterThan(40);
   const seen = new Set<string>();
   for (const { place, line } of commandLines) {
-    const inForeground = line.replace(/ & \w+=\$!$/, "");
+    const inForeground = line.replace(/ & \w+=\$!$/, "").replace(/^trap '(.*)' EXIT$/, "$1");
     const [program = "", ...words] = wordsOf(
       inForeground.replace(/^(?:npx |node_modules\/\.bin\/)routing-sandbox/, "routing-sandbox"),
     );
@@ -195,7 +195,18 @@ test("every command line in the docs exists in the program or in package.json", 
     else if (program === "npm" && words[0] === "run") expect(Object.keys(scripts), place).toContain(words[1]);
     else seen.add(program);
   }
-  expect([...seen].sort()).toEqual(["cp", "curl", "echo", "export", "jq", "mkdir", "npm", "npx", "sed"]);
+  expect([...seen].sort()).toEqual([
+    "cp",
+    "curl",
+    "echo",
+    "export",
+    "jq",
+    "mkdir",
+    "npm",
+    "npx",
+    "sed",
+    "set",
+  ]);
 });
 
 /** Fails unless a command takes these words. */

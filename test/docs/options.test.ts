@@ -29,7 +29,7 @@ test("docs/options.md has every option with its actual default", async () => {
       ]);
   }
   expect(listed.get("seed")).toBe(`\`${defaults.seed}\``);
-  expect(listed.get("mode")).toContain(`\`${defaults.mode}\`, with `);
+  expect(listed.get("mode")).toContain(`\`${defaults.mode}\`; `);
   expect(listed.get("programs")).toBe(defaults.programs.map(({ id }) => `\`${id}\``).join(", "));
   const limits = listed.get("connectionLimits")?.replaceAll(/[`_]/g, "");
   expect(limits).toBe(
