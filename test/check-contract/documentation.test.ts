@@ -66,9 +66,11 @@ test("every test of an attack that check-contract does not run exists", async ()
   const sources = await Array.fromAsync(glob("contracts/test/**/*.t.sol", { cwd: packageRoot() }), read);
   const titles = sources.join("\n");
   for (const line of lines) {
-    const [, named = ""] = line.match(/: `(.*)`$/) ?? [];
-    if (named.endsWith(".ts")) await read(named);
-    else expect(titles, line).toContain(`function ${named}(`);
+    const [, named = "", title = ""] = line.match(/: `(.*?)`(?:, (.*))?$/) ?? [];
+    if (named.endsWith(".ts")) {
+      expect(title, line).not.toBe("");
+      expect(await read(named), line).toContain(title);
+    } else expect(titles, line).toContain(`function ${named}(`);
   }
 });
 
