@@ -78,6 +78,9 @@ function isHeading(token: Token): token is Tokens.Heading {
   return token.type === "heading";
 }
 
+/** In characters. */
+const longestWholeName = 20;
+
 function rendererOf(resolve: (href: string) => string | null): RendererObject {
   return {
     heading(token) {
@@ -91,6 +94,16 @@ function rendererOf(resolve: (href: string) => string | null): RendererObject {
       const caption = file === undefined ? "" : `<figcaption>${escapeMarkup(file)}</figcaption>`;
       // A block that is wider than the page can be scrolled with a keyboard, too.
       return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeMarkup(text)}</code></pre></figure>\n`;
+    },
+    codespan({ text }) {
+      // A browser breaks lines after hyphens: names such as --seed stay whole if they fit in a narrow column.
+      const words = text.split(/(?<= )/).map((word) => {
+        const markup = escapeMarkup(word);
+        return word.includes("-") && word.length <= longestWholeName
+          ? `<span class="whole">${markup}</span>`
+          : markup;
+      });
+      return `<code>${words.join("")}</code>`;
     },
     table({ header, rows }) {
       // A header without a text heads nothing.

@@ -130,6 +130,35 @@ test("on a phone no button covers code, and no link of the home page is broken w
   expect(gaps.filter((gap) => gap < 0)).toEqual([]);
 });
 
+test("a name with hyphens is not broken after one", async () => {
+  for (const width of [390, 1280]) {
+    const page = await browser.open({ viewport: { width, height: 740 } });
+    for (const path of ["docs/options.md", "docs/cli.md", "docs/control.md"]) {
+      await page.goto(`${docs}/${path}`);
+      expect(await page.evaluate(brokenNames), `${path}, ${width} wide`).toEqual([]);
+    }
+  }
+});
+
+/** Returns the short names with hyphens in the text that are on more than one line. */
+function brokenNames(): string[] {
+  const code = [...document.querySelectorAll("article :not(pre) > code")];
+  const texts = code.flatMap((element) => {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const nodes: Node[] = [];
+    while (walker.nextNode() !== null) nodes.push(walker.currentNode);
+    return nodes;
+  });
+  return texts.flatMap((node) =>
+    [...(node.textContent ?? "").matchAll(/[^ ]*-[^ ]*/g)].flatMap(({ 0: name, index }) => {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + name.length);
+      return name.length <= 20 && range.getClientRects().length > 1 ? [name] : [];
+    }),
+  );
+}
+
 test("an element that the keyboard goes back to is not hidden below the header", async () => {
   const page = await browser.open();
   await page.goto(`${docs}/portal/docs.md`);
