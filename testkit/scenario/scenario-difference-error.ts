@@ -1,5 +1,6 @@
 import { CodedError } from "../../protocol/coded-error.ts";
 import { redact } from "../../server/http/redact.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 
 /** Thrown when a played scenario differs from the recorded one. */
 export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
@@ -20,7 +21,10 @@ export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
     const where = step === null ? "The end" : `Step ${step} (${title})`;
     super(
       "scenario_differs",
-      redact(`${where} differs in ${field}: expected ${show(expected)}, got ${show(actual)}.`),
+      // On one line: titles, names and values are those of the file.
+      escapeControls(
+        redact(`${where} differs in ${field}: expected ${show(expected)}, got ${show(actual)}.`),
+      ),
     );
     this.step = step;
     this.field = field;

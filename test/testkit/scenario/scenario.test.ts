@@ -56,6 +56,11 @@ test("the first step and field that differ are named, and so is an end that diff
     message:
       "Step 2 (Create a merchant) differs in answer.body.name: expected Corner Shop, got Corner Books.",
   });
+  const lines = answered(201, { "a\nb": "c\u2028d" });
+  for (const step of lines.steps) step.title = step.title.replace(" ", "\n");
+  await expect(playScenario(lines)).rejects.toThrow(
+    "Step 2 (Create\\u000aa merchant) differs in answer.body.a\\u000ab: expected c\\u2028d, got nothing.",
+  );
 });
 
 test("a scenario can state only what answers must say", async () => {
