@@ -30,15 +30,14 @@ export class Deliveries {
    * attempts are exhausted no longer counts as undelivered. One call runs at a time.
    *
    * @returns the notifications that were delivered or exhausted by this call.
-   * @throws ProblemError when the API refuses; RetryLimitError when responses are lost again and again.
+   * @throws ProblemError when the API refuses; RetryLimitError when responses are lost, or the API is unavailable, again and again.
    */
   async all(): Promise<Notification[]> {
     return await this.#turns.runExclusive(async () => {
       const notifications: Notification[] = [];
       for (const program of this.#programs)
         for (let id = await this.#oldest(program); id !== undefined; id = await this.#oldest(program))
-          // A sandbox that closes answers 503, which is not repeated: the next call delivers what this one did not.
-          notifications.push(await this.#api(program).untilAnswered.deliver(program, { id }));
+          notifications.push(await this.#api(program).retrying.deliver(program, { id }));
       return notifications;
     });
   }

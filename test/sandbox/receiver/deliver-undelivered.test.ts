@@ -73,6 +73,29 @@ inSandbox.for(["reset", "partial"] as const)(
   },
 );
 
+inSandbox.for(["429", "503"] as const)(
+  "deliverAll and POST /deliver deliver after a refusal with %s",
+  async (action, { sandbox }) => {
+    const { given, faults, deliverAll, description } = sandbox;
+    const refuse = async () =>
+      await faults.set({
+        layer: "api",
+        action,
+        point: "before_commit",
+        match: { operation: "deliverNotification" },
+      });
+    await given.merchant({ state: "pending" });
+    await refuse();
+    expect(await deliverAll()).toMatchObject([{ status: "delivered", attempts: { length: 1 } }]);
+    await given.purchase({ state: "created" });
+    await refuse();
+    const answer = await fetch(`${description.urls.control}/deliver`, { method: "POST" });
+    const { notifications } = JSON.parse(await answer.text());
+    expect(notifications.at(-1)).toMatchObject({ status: "delivered", attempts: { length: 1 } });
+    expect(await deliverAll()).toEqual([]);
+  },
+);
+
 inSandbox("a resent delivery that gets no response has the status null", async ({ sandbox }) => {
   const { given, faults, deliverAll, receiver } = sandbox;
   await given.merchant({ state: "pending" });
