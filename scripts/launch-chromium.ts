@@ -40,7 +40,7 @@ const flags = [
   "--disable-component-update",
   "--disable-sync",
   `--disable-features=${disabledFeatures.join(",")}`,
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+  "--host-resolver-rules=MAP sandbox.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ];
 
 /** A running Chromium. */

@@ -34,7 +34,8 @@ field.addEventListener("keydown", (event) => {
   void search();
 });
 
-for (const block of document.querySelectorAll("figure.code")) {
+// Over http, a browser copies at localhost and 127.0.0.1 only.
+for (const block of isSecureContext ? document.querySelectorAll("figure.code") : []) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy";

@@ -233,6 +233,8 @@ document.addEventListener("click", async (event) => {
   }
   const button = target instanceof Element ? target.closest<HTMLElement>("[data-copy]") : null;
   if (button === null) return;
+  if (!isSecureContext)
+    return say("Over http, a browser copies at localhost and 127.0.0.1 only. Select the text instead.");
   await navigator.clipboard.writeText(button.dataset["copy"] ?? "");
   say("Copied.");
   button.classList.add("done");

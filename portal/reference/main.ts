@@ -132,7 +132,7 @@ try {
   if (!response.ok) throw new Error(`${url} responded with ${response.status}`);
   SwaggerUIBundle({
     domNode: place,
-    spec: readableDescription(await response.json(), () => crypto.randomUUID()),
+    spec: readableDescription(await response.json(), randomKey),
     validatorUrl: null,
     deepLinking: true,
     docExpansion: "list",
@@ -143,6 +143,11 @@ try {
   });
 } catch (error) {
   place.textContent = `The description cannot be shown: ${error instanceof Error ? error.message : error}. Is the sandbox running?`;
+}
+
+/** Returns a new Idempotency-Key: also in a page over http, which has no `crypto.randomUUID`, except at localhost. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-");
 }
 
 interface Reference {

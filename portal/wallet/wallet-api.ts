@@ -75,13 +75,17 @@ async function readJson<T>(path: string): Promise<T> {
   throw new RefusedError(detail);
 }
 
+/** Of an Idempotency-Key, in characters. */
+const longestKey = 100;
+
 /**
- * Hands the service what the wallet did. The same submission may be sent again, however often: its Idempotency-Key is its digest. So a run with
- * equal steps stores equal records.
+ * Hands the service what the wallet did. The same submission may be sent again, however often: its Idempotency-Key names its
+ * transaction or signature. So a run with equal steps stores equal records.
  */
 export async function submitAction(submission: WalletSubmission): Promise<SubmissionAnswer> {
   const body = JSON.stringify(submission);
-  const key = await sha256(body);
+  const { action, transaction_hash, signature } = submission;
+  const key = `${action}-${transaction_hash ?? signature}`.slice(0, longestKey);
   const response = await fetch(location.pathname, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Idempotency-Key": key, Accept: "application/json" },
@@ -90,11 +94,6 @@ export async function submitAction(submission: WalletSubmission): Promise<Submis
   if (response.ok) return { kind: "accepted", result: await response.json() };
   const retryAfterMs = 1000 * Number(response.headers.get("Retry-After") ?? 1);
   return { kind: "refused", problem: await response.json(), retryAfterMs };
-}
-
-/** The SHA-256 of a text's UTF-8 bytes, in hexadecimal. */
-async function sha256(text: string): Promise<string> {
-  return hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }
 
 /** Returns bytes in hexadecimal, without 0x. */

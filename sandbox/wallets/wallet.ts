@@ -51,11 +51,15 @@ export interface WalletTypedData {
 
 /** Gas units: enough for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
 export const walletGas = 1_000_000n;
-/** The calldata that it is enough for, in bytes. Each one beyond costs up to 40 gas (EIP-7623). */
-const coveredBytes = 16_384;
+/** The calldata that it is enough for, in bytes: a batch of 29 payments. Each further payment has 64 bytes, and costs up to 32,000 gas. */
+const coveredBytes = 2_048;
+const gasOfByte = 500n;
+/** The most gas of a transaction (EIP-7825). */
+const mostGas = 2n ** 24n;
 
 function gasOf({ data }: CheckedTransaction): bigint {
-  return walletGas + 40n * BigInt(Math.max(0, size(data) - coveredBytes));
+  const gas = walletGas + gasOfByte * BigInt(Math.max(0, size(data) - coveredBytes));
+  return gas < mostGas ? gas : mostGas;
 }
 
 /** The first pause between two looks for a transaction receipt, in milliseconds; that of the sending terms if it is longer than usual. */

@@ -6,7 +6,7 @@ import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { wait } from "../../sandbox/lib/time/timers.ts";
-import type { Wallet } from "../../sandbox/wallets/wallet.ts";
+import { type Wallet, walletGas } from "../../sandbox/wallets/wallet.ts";
 import { orList } from "../../server/lib/wording.ts";
 import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
 import {
@@ -44,6 +44,8 @@ export interface InjectedWalletOptions {
   answers?: WalletAnswers;
   /** Milliseconds before each answer, except for reads. Without it, the wallet answers at once. */
   delayMs?: number;
+  /** Whether the page is connected from the start, as after an earlier visit. By default false: it has to connect (`eth_requestAccounts`). */
+  connected?: boolean;
   /** Starts locked: it shows no account, and a request to connect waits for `unlock()`. By default false. */
   locked?: boolean;
   /** The name that the page shows; by default "Sandbox Wallet". */
@@ -77,6 +79,7 @@ export class InjectedWallet {
   #wallets: readonly Wallet[];
   #unlocked = Promise.withResolvers<void>();
   #locked: boolean;
+  #connected: boolean;
   #emit: (event: string, payload: unknown) => Promise<void> = async () => {};
   readonly #options: InjectedWalletOptions;
 
@@ -85,6 +88,7 @@ export class InjectedWallet {
     this.#options = options;
     this.answers = options.answers ?? "approve";
     this.#locked = options.locked ?? false;
+    this.#connected = options.connected ?? false;
   }
 
   /** How its owner answers the next requests. @throws SandboxError argument_invalid when it is set to something else. */
@@ -150,6 +154,13 @@ export class InjectedWallet {
     });
   }
 
+  /** Shows the page the accounts. */
+  async #connect(): Promise<void> {
+    await this.#changeAccounts(() => {
+      this.#connected = true;
+    });
+  }
+
   /** Changes what the page sees of accounts, and tells it if that is another list (EIP-1193). */
   async #changeAccounts(change: () => void): Promise<void> {
     const before = this.#accounts().join();
@@ -170,6 +181,7 @@ export class InjectedWallet {
     try {
       request.decoded = decodeRequest(method, params);
       const result = await this.#ask(request);
+      if (request.decoded.type === "connection") await this.#connect();
       request.outcome = { status: "answered", result };
       return { result };
     } catch (error) {
@@ -233,12 +245,15 @@ export class InjectedWallet {
     switch (decoded.type) {
       case "connection":
         if (this.#locked) await this.#unlocked.promise;
+        await this.#connect();
         return this.#accounts();
       case "chain":
         return await this.#changeChain(method, decoded);
       case "transaction": {
         const { from, to, data, value, gas } = decoded;
-        return await this.#walletOf(from).submit({ to, data, value }, gas === null ? undefined : BigInt(gas));
+        const wallet = this.#walletOf(from);
+        const call = { to, data, value };
+        return await wallet.submit(call, gas === null ? await estimateGas(wallet, call) : BigInt(gas));
       }
       case "message":
         return await this.#walletOf(decoded.from).signMessage({ raw: decoded.bytes });
@@ -292,8 +307,13 @@ export class InjectedWallet {
     return this.answers === "wrong-chain" ? wrongChain : (this.chainId ?? (await this.#ownChain()));
   }
 
+  /** Whether the page sees the accounts. */
+  get #isShown(): boolean {
+    return this.#connected && !this.#locked;
+  }
+
   #accounts(): Hex[] {
-    return this.#locked ? [] : this.#wallets.map(({ address }) => address);
+    return this.#isShown ? this.#wallets.map(({ address }) => address) : [];
   }
 
   #first(): Wallet {
@@ -304,11 +324,22 @@ export class InjectedWallet {
 
   #walletOf(from: string): Wallet {
     const isIts = ({ address }: Wallet) => address.toLowerCase() === from.toLowerCase();
-    const found = this.#locked ? undefined : this.#wallets.find(isIts);
-    if (found === undefined) throw new ProviderError(4100, `The account ${from} is not connected.`);
-    return found;
+    const found = this.#isShown ? this.#wallets.find(isIts) : undefined;
+    if (found !== undefined) return found;
+    const remedy = this.#connected ? "" : " Send eth_requestAccounts first.";
+    throw new ProviderError(4100, `The account ${from} is not connected.${remedy}`);
   }
 }
+
+/** Returns a gas limit for a transaction that needs more than every call of the sandbox; otherwise undefined. One that reverts is sent as well. */
+async function estimateGas({ client, address }: Wallet, call: TransactionCall): Promise<bigint | undefined> {
+  const estimate = await client
+    .estimateGas({ account: address, to: call.to, data: call.data, value: BigInt(call.value) })
+    .catch(() => 0n);
+  return estimate > walletGas ? (estimate * 3n) / 2n : undefined;
+}
+
+type TransactionCall = Pick<Extract<DecodedRequest, { type: "transaction" }>, "to" | "data" | "value">;
 
 type ChainRequest = Extract<DecodedRequest, { type: "chain" }>;
 

@@ -17,12 +17,22 @@ export interface ActionAttempt {
 
 const prefix = `attempt ${location.pathname} `;
 
+/** The work of this tab on each action. Over http, a browser has locks between tabs at localhost and addresses of this machine only. */
+const working = new Map<ActionName, Promise<void>>();
+
 /**
  * Does work on an action's attempt while no other tab does.
  *
  * @returns false when another tab does; the work is left undone.
  */
 export async function runExclusive(action: ActionName, work: () => Promise<void>): Promise<boolean> {
+  if (!isSecureContext) {
+    if (working.has(action)) return false;
+    const done = work().finally(() => working.delete(action));
+    working.set(action, done);
+    await done;
+    return true;
+  }
   return await navigator.locks.request(prefix + action, { ifAvailable: true }, async (lock) => {
     if (lock !== null) await work();
     return lock !== null;
@@ -31,7 +41,8 @@ export async function runExclusive(action: ActionName, work: () => Promise<void>
 
 /** Waits until no tab works on an action's attempt. */
 export async function untilFree(action: ActionName): Promise<void> {
-  await navigator.locks.request(prefix + action, () => {});
+  if (isSecureContext) await navigator.locks.request(prefix + action, () => {});
+  else await working.get(action);
 }
 
 /** Keeps an attempt in this browser. */

@@ -70,7 +70,7 @@ function beginOrResume({ action }: Doing): ActionAttempt {
   const before = findAttempt(name);
   if (before?.subject === subject) return before;
   const input = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
-  return { action: name, id: crypto.randomUUID(), subject, ...input };
+  return { action: name, id: hexOf(crypto.getRandomValues(new Uint8Array(16))), subject, ...input };
 }
 
 /** The bytes that an action has signed or sent. */

@@ -51,3 +51,11 @@ test("a payment without enough allowance says what the allowance lacks and which
   // Another reason stays as the contract gives it.
   expect((await other_buyer.pay(purchase, 1n)).revert).toMatch(/^WrongCaller\([^)]*\)$/);
 });
+
+test("a batch of 300 payments has enough gas", async () => {
+  const { given, wallets } = await freshSandbox();
+  const { purchase } = await given.purchase({ state: "active", amount: "25000000" });
+  await wallets.buyer.approve(purchase);
+  const parts = Array.from({ length: 300 }, () => ({ purchase, amount: 1n }));
+  expect((await wallets.buyer.payBatch(parts)).receipt.status).toBe("success");
+});

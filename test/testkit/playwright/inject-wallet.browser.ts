@@ -86,7 +86,7 @@ function fail(message: string): never {
 /** Opens the shop with a wallet in its page. `call` runs a function of the shop. */
 async function openShop(wallet: Parameters<typeof injectWallet>[1], options?: InjectedWalletOptions) {
   const page = await openPage();
-  const injected = await injectWallet(page, wallet, options);
+  const injected = await injectWallet(page, wallet, { connected: true, ...options });
   await page.goto(`http://127.0.0.1:${(shop.address() as AddressInfo).port}/`);
   await page.getByText("ready").waitFor();
   const call = async (name: string, ...args: unknown[]): Promise<unknown> =>
@@ -226,6 +226,34 @@ describe("a page that uses ethers", () => {
     ]);
   });
 
+  test("sees no account and gets no signature before it has connected, and is told when it has", async () => {
+    const { buyer, merchant } = sandbox.wallets;
+    const { page, wallet, call } = await openShop([buyer, merchant], { connected: false });
+    await call("listen");
+    const sign = async () => await call("ask", "personal_sign", ["0x6869", buyer.address]);
+    expect(await call("ask", "eth_accounts", [])).toEqual([]);
+    expect(await call("ask", "eth_coinbase", [])).toBeNull();
+    expect(await sign()).toEqual({
+      code: 4100,
+      message: `The account ${buyer.address} is not connected. Send eth_requestAccounts first.`,
+    });
+    wallet.answers = async () => {
+      throw new ProviderError(4001, "No.");
+    };
+    expect(await call("ask", "eth_requestAccounts", [])).toMatchObject({ code: 4001 });
+    wallet.answers = "approve";
+    expect(await sign()).toMatchObject({ code: 4100 });
+    await wallet.select(merchant, buyer);
+    expect(await call("ask", "eth_requestAccounts", [])).toEqual([merchant.address, buyer.address]);
+    expect(await sign()).toMatch(/^0x/);
+    expect(await page.evaluate("shop.events")).toEqual([
+      ["accountsChanged", [merchant.address, buyer.address]],
+    ]);
+    // As after an earlier visit.
+    await page.reload();
+    expect(await call("ask", "eth_accounts", [])).toEqual([merchant.address, buyer.address]);
+  });
+
   test("takes no other answers than those that it knows", async () => {
     const { wallet } = await openShop(sandbox.wallets.buyer);
     expect(() => {
@@ -271,6 +299,25 @@ describe("a page that uses ethers", () => {
       await call("ask", "wallet_switchEthereumChain", [{ chainId }]);
       expect(await call("ask", "eth_blockNumber", [])).toMatchObject({ code: 4901 });
     }
+  });
+
+  test("sends a call with the gas that it needs if the page names none, and one that reverts", async () => {
+    const { call } = await openShop(sandbox.wallets.buyer);
+    const { chain, wallets } = sandbox;
+    const statusOf = async (to: Hex) => {
+      const transaction = { from: wallets.buyer.address, to, data: "0x" };
+      const hash = await call("ask", "eth_sendTransaction", [transaction]);
+      return (await chain.client.waitForTransactionReceipt({ hash: String(hash) as Hex })).status;
+    };
+    const writing: Hex = "0x00000000000000000000000000000000000c0de1";
+    // PUSH1 1, PUSH1 slot, SSTORE, for each of 80 slots: 1.8 million gas.
+    const writes = Array.from(
+      { length: 80 },
+      (_, slot) => `600160${slot.toString(16).padStart(2, "0")}55`,
+    );
+    await chain.client.setCode({ address: writing, bytecode: `0x${writes.join("")}` });
+    expect(await statusOf(writing)).toBe("success");
+    expect(await statusOf(sandbox.description.contracts.registrar)).toBe("reverted");
   });
 
   test("sends with the gas that the page names, and refuses fees that are none", async () => {
