@@ -27,9 +27,8 @@ import {
   answersList,
   bodiesList,
   errorsList,
-  limitsTable,
   markdownTable,
-  operationsTable,
+  operationsList,
 } from "../../server/documentation/tables.ts";
 import { operations } from "../../server/operations.ts";
 import type { StoreDamagedError } from "../../server/store/directory/checked-lines.ts";
@@ -246,11 +245,10 @@ interface Texts {
 }
 
 const apiTables: Texts = {
-  operations: operationsTable(operations),
+  operations: operationsList(operations),
   bodies: bodiesList(operations),
   answers: answersList(operations),
   errors: errorsList(defaultUrls.docs),
-  limits: limitsTable(),
 };
 
 const tables: { readonly [page: string]: Texts } = {
