@@ -129,7 +129,7 @@ const explainUnsent = defineControl({
   tag: "Sandbox",
   summary: "Returns which step would accept a call or a signature if it were sent now, or why none would.",
   description:
-    "The body has one of `call`, `typed_data` and `decision`; the latter two with their `signature` if there is one. A call is simulated on the newest block.",
+    "The body has one of `call`, `typed_data` and `decision`; the latter two with their `signature` if there is one.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
   query: explainOptionsSchema,
   describedBody: z.union([
