@@ -254,5 +254,5 @@ export const limitsOfPages: { readonly [page: string]: readonly string[] } = {
     "claim_deadline",
     "funding_validity",
   ],
-  "portal/docs.md": ["idempotency_key_length", "credential_lifetime", "delivery_attempts", "event_tolerance"],
+  "portal/docs.md": ["idempotency_key_length", "credential_lifetime", "delivery_attempts"],
 };
