@@ -58,7 +58,6 @@ export const readFingerprint = defineControl({
   tag: "Sandbox",
   summary:
     "Returns digests of the newest block, accounts, stored records, faults that can still act, and your own parts.",
-  description: "Two equal runs have equal fingerprints.",
   command: {
     name: "fingerprint",
     description:

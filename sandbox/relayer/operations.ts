@@ -20,7 +20,7 @@ export const resumeOperation = defineControl({
   tag: "Relayer",
   summary: "Continues a relay operation that needs attention.",
   description:
-    "With `abandon`, it gives up the current attempt, whose nonce was taken by another transaction.",
+    "With `abandon`, it gives up the current attempt.",
   page: { target: "relayer.md#foreign-use-of-the-signers-key", words: "foreign use of the key" },
   params: {
     id: z.string().meta({

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
+import { faultPoints } from "../../relayer/faults/fault.ts";
 import { faultLayers, placementsOf } from "../../sandbox/faults/fault-matrix.ts";
 
 const readPage = async (path: string) => await readFile(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -25,6 +26,12 @@ test.each(faultLayers)("docs/faults.md has every action of the layer %s with its
     if (placed !== undefined && !/ points?\b/.test(placed))
       expect((placed.match(/(?<=`)\w+(?=`)/g) ?? []).toSorted(), action).toEqual([...points].toSorted());
   }
+});
+
+test("docs/relayer.md has every point of the relayer, in the order of the steps", async () => {
+  const [, section = ""] = (await readPage("docs/relayer.md")).split("## The journal\n");
+  const [steps = ""] = section.split("\n### ");
+  expect(steps.match(/(?<=`)[a-z_]+(?=`)/g)).toEqual([...faultPoints]);
 });
 
 test("the guide names every check of a transaction", async () => {
