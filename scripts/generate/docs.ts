@@ -270,10 +270,6 @@ const tables: { readonly [page: string]: Texts } = {
       ),
     ),
     explorer: requestsList(controlOperations.filter(({ tag }) => tag === "Explorer")),
-    own_chain: controlOperations
-      .filter(({ needsOwnChain }) => needsOwnChain)
-      .map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
-      .join(", "),
   },
   "docs/pool.md": { operations: requestsList(poolOperations) },
   "docs/rpc.md": rpcTables,
