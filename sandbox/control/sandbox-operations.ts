@@ -90,7 +90,6 @@ const explain = defineControl({
   path: "/explain/{hash}",
   tag: "Sandbox",
   summary: "Returns which step would accept a transaction, or why none would.",
-  description: "`?for=` is the id of a merchant or purchase to compare the transaction with.",
   page: { target: "explain.md", words: "explain" },
   params: { hash: hashSchema },
   query: explainOptionsSchema,
@@ -127,8 +126,6 @@ const explainUnsent = defineControl({
   path: "/explain",
   tag: "Sandbox",
   summary: "Returns which step would accept a call or a signature if it were sent now, or why none would.",
-  description:
-    "The body has one of `call`, `typed_data` and `decision`; the latter two with their `signature` if there is one.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
   query: explainOptionsSchema,
   describedBody: z.union([
