@@ -223,7 +223,7 @@ export const passedMethods: readonly PassedMethods[] = [
     methods: {
       anvil_reorg: "reorg",
     },
-    effect: "replace blocks, within [limits](#reorg-depth); [time does not go back](#time-and-reorgs)",
+    effect: "replace blocks, within [limits](#reorg-depth)",
   },
   {
     methods: each(dropMethods, "change"),
