@@ -313,7 +313,7 @@ export interface components {
       transaction_hash?: components["schemas"]["Hash"];
       /** For `claim` and `pay_with_permit`: the wallet's signature. */
       signature?: components["schemas"]["Signature"];
-      /** The amount, equal to the one on the chain or in the permit. By default the purchase's amount (`approve`), the transaction's amount (`pay`), the outstanding amount (`pay_with_permit`) or the amount submitted before (`claim`). */
+      /** The amount on the chain or in the permit. By default that of the purchase (`approve`), that of the transaction (`pay`), what is outstanding (`pay_with_permit`), or that submitted before (`claim`). */
       amount?: components["schemas"]["PositiveAmount"];
       /** For `claim`: the signed reason; by default the one submitted before. */
       reason?: string;
