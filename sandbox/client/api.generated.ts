@@ -23,7 +23,7 @@ export interface components {
       funding_cap: components["schemas"]["PositiveAmount"];
       /** The last second in which a refund can be collected; 365 days from now by default. */
       funding_valid_until?: components["schemas"]["UnixTime"];
-      /** Your own reference, stored and returned unchanged. */
+      /** Your own reference, returned unchanged. */
       reference?: string;
     };
     /** Base units of the token, above zero. */
@@ -32,9 +32,9 @@ export interface components {
     UnixTime: number;
     MerchantId: string;
     ConfirmEnrollment: {
-      /** The wallet's enrollment transaction; by default from the wallet route. */
+      /** The wallet's enrollment transaction. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** The signature of `enrollment.message`; by default from the wallet route. */
+      /** The signature of `enrollment.message`. */
       signature?: components["schemas"]["Signature"];
     };
     /** 32 bytes: 0x and 64 lower-case hexadecimal characters. */
@@ -58,7 +58,7 @@ export interface components {
       pay_deadline?: components["schemas"]["UnixTime"];
       /** The last second to claim; 30 days from now by default. */
       claim_deadline?: components["schemas"]["UnixTime"];
-      /** Your own reference, stored and returned unchanged. */
+      /** Your own reference, returned unchanged. */
       reference?: string;
     };
     /** Any JSON value. */
@@ -81,13 +81,13 @@ export interface components {
       transaction_hashes?: components["schemas"]["Hash"][];
     };
     FileClaim: {
-      /** The beneficiary's claim transaction; by default from the wallet route. */
+      /** The beneficiary's claim transaction. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** The claimed amount, at most the reconciled amount; by default from the wallet route. */
+      /** The claimed amount, at most the reconciled amount. */
       requested_amount?: components["schemas"]["PositiveAmount"];
-      /** The signed reason; by default from the wallet route. */
+      /** The signed reason. */
       reason?: string;
-      /** The beneficiary's signature of the claim; by default from the wallet route. */
+      /** The beneficiary's signature of the claim. */
       signature?: components["schemas"]["Signature"];
     };
     /** The award is above zero when the claim is approved, and 0 when it is denied. */
@@ -313,7 +313,7 @@ export interface components {
       transaction_hash?: components["schemas"]["Hash"];
       /** For `claim` and `pay_with_permit`: the wallet's signature. */
       signature?: components["schemas"]["Signature"];
-      /** The amount, equal to the one on the chain or in the permit. By default the purchase's amount (`approve`), the transaction's amount (`pay`), the outstanding amount (`pay_with_permit`) or the amount submitted before (`claim`). */
+      /** The amount on the chain or in the permit. By default that of the purchase (`approve`), that of the transaction (`pay`), what is outstanding (`pay_with_permit`), or that submitted before (`claim`). */
       amount?: components["schemas"]["PositiveAmount"];
       /** For `claim`: the signed reason; by default the one submitted before. */
       reason?: string;

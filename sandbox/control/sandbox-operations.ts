@@ -58,7 +58,6 @@ export const readFingerprint = defineControl({
   tag: "Sandbox",
   summary:
     "Returns digests of the newest block, accounts, stored records, faults that can still act, and your own parts.",
-  description: "Two equal runs have equal fingerprints.",
   command: {
     name: "fingerprint",
     description:
@@ -91,7 +90,6 @@ const explain = defineControl({
   path: "/explain/{hash}",
   tag: "Sandbox",
   summary: "Returns which step would accept a transaction, or why none would.",
-  description: "`?for=` is the id of a merchant or purchase to compare the transaction with.",
   page: { target: "explain.md", words: "explain" },
   params: { hash: hashSchema },
   query: explainOptionsSchema,
@@ -128,8 +126,6 @@ const explainUnsent = defineControl({
   path: "/explain",
   tag: "Sandbox",
   summary: "Returns which step would accept a call or a signature if it were sent now, or why none would.",
-  description:
-    "The body has one of `call`, `typed_data` and `decision`; the latter two with their `signature` if there is one. A call is simulated on the newest block.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
   query: explainOptionsSchema,
   describedBody: z.union([

@@ -76,7 +76,7 @@ const timeline = defineRead({
 const refusals = defineRead({
   id: "listRefusals",
   path: "/explorer/refusals",
-  summary: `Lists the last ${keptRefusals} refused transactions, with every check. They are in memory only; a restore deletes them.`,
+  summary: `Lists the last ${keptRefusals} refused transactions, with every check, until a restore or a restart.`,
   query: refusalsQuery,
   success: success("A page of refusals.", refusalsSchema),
   errors: ["validation_failed"],

@@ -47,8 +47,6 @@ export const deliver = defineControl({
   path: "/deliver",
   tag: "Given",
   summary: "Delivers every undelivered event of all programs.",
-  description:
-    "A notification is `delivered` when the receiver accepts an attempt, and `exhausted` when all have failed or the receiver responded with 410.",
   page: { target: "notifications.md", words: "notifications" },
   command: {
     name: "deliver",

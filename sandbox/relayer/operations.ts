@@ -19,8 +19,7 @@ export const resumeOperation = defineControl({
   path: "/operations/{id}/resume",
   tag: "Relayer",
   summary: "Continues a relay operation that needs attention.",
-  description:
-    "With `abandon`, it gives up the current attempt, whose nonce was taken by another transaction.",
+  description: "With `abandon`, it gives up the current attempt.",
   page: { target: "relayer.md#foreign-use-of-the-signers-key", words: "foreign use of the key" },
   params: {
     id: z.string().meta({

@@ -21,8 +21,7 @@ const travel = defineControl({
   path: "/clock",
   tag: "Time",
   summary: "Moves API and chain time forward, and mines a block.",
-  description:
-    "The body has either `seconds` to move by, or `to`, a time in Unix seconds. If transactions are mined immediately, those that were already sent are mined first.",
+  description: "The body has either `seconds` to move by, or `to`, a time in Unix seconds.",
   page: { target: "time.md", words: "time" },
   body: travelBody,
   example: { seconds: 60 },

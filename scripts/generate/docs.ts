@@ -27,9 +27,8 @@ import {
   answersList,
   bodiesList,
   errorsList,
-  limitsTable,
   markdownTable,
-  operationsTable,
+  operationsList,
 } from "../../server/documentation/tables.ts";
 import { operations } from "../../server/operations.ts";
 import type { StoreDamagedError } from "../../server/store/directory/checked-lines.ts";
@@ -246,11 +245,10 @@ interface Texts {
 }
 
 const apiTables: Texts = {
-  operations: operationsTable(operations),
+  operations: operationsList(operations),
   bodies: bodiesList(operations),
   answers: answersList(operations),
   errors: errorsList(defaultUrls.docs),
-  limits: limitsTable(),
 };
 
 const tables: { readonly [page: string]: Texts } = {
@@ -272,10 +270,6 @@ const tables: { readonly [page: string]: Texts } = {
       ),
     ),
     explorer: requestsList(controlOperations.filter(({ tag }) => tag === "Explorer")),
-    own_chain: controlOperations
-      .filter(({ needsOwnChain }) => needsOwnChain)
-      .map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
-      .join(", "),
   },
   "docs/pool.md": { operations: requestsList(poolOperations) },
   "docs/rpc.md": rpcTables,

@@ -37,7 +37,6 @@ export const rpcTables: { readonly [name: string]: string } = {
       ["gas of `debug_traceCall`", count(mostTracedGas)],
       ["input of all inner calls of one `debug_traceCall`", mebibytes(mostTracedBytes)],
       ["block gas limit, and so the gas of a transaction", count(mostGas)],
-      ["depth of one `anvil_reorg`", "see [Reorg depth](#reorg-depth)"],
       ["blocks of one `evm_mine`, `anvil_mine` or `hardhat_mine`", count(mostBlocks)],
       ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostDetailedBlocks)],
       ["time of all calls of one request that run code", `${runMs / 1_000} s`],

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
-import { limits, limitTexts } from "../http/limits.ts";
 import type { Operation } from "../http/operation.ts";
 
 /** A Markdown table. */
@@ -10,16 +9,14 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** Returns a table of the operations with their authorization. */
-export function operationsTable(operations: readonly Operation[]): string {
-  return markdownTable(
-    ["Method and path", "Authorization", "Description"],
-    operations.map((operation) => [
-      `${operation.method.toUpperCase()} \`${operation.path}\``,
-      authorizationText(operation),
-      operation.summary,
-    ]),
-  );
+/** Returns a list of the operations, each with its authorization in parentheses. */
+export function operationsList(operations: readonly Operation[]): string {
+  return operations
+    .map((operation) => {
+      const { method, path, summary } = operation;
+      return `- ${method.toUpperCase()} \`${path}\` (${authorizationText(operation)}): ${summary}`;
+    })
+    .join("\n");
 }
 
 /** Returns an operation's authorization in the words of the guide. */
@@ -141,22 +138,4 @@ export function linkPages(text: string, folder: string): string {
 function retryMark(retryable: boolean | null): string {
   if (retryable === null) return " (sometimes retryable)";
   return retryable ? " (retryable)" : "";
-}
-
-/** The limits of the service. */
-export function limitsTable(): string {
-  return markdownTable(
-    ["Limit", "Value"],
-    [
-      ["POST body", `${limits.body_bytes.toLocaleString("en-US")} bytes of JSON`],
-      ["Idempotency-Key", `${limitTexts.idempotency_key_length} visible ASCII characters`],
-      ["Lifetime of a credential", `${limitTexts.credential_lifetime} of sandbox time`],
-      ["Delivery attempts of a notification", String(limits.delivery_attempts)],
-      [
-        "Difference between a signed event's timestamp and the sandbox's time",
-        `${limits.event_tolerance_seconds} s`,
-      ],
-      ["Items of a page", String(limits.page_size_max)],
-    ],
-  );
 }

@@ -39,10 +39,10 @@ export const createMerchantBody = z
 export const confirmEnrollmentBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
-      description: "The wallet's enrollment transaction; by default from the wallet route.",
+      description: "The wallet's enrollment transaction.",
     }),
     signature: signatureSchema.optional().meta({
-      description: "The signature of `enrollment.message`; by default from the wallet route.",
+      description: "The signature of `enrollment.message`.",
     }),
   })
   .meta({ id: "ConfirmEnrollment" });

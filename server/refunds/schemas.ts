@@ -16,17 +16,17 @@ import { relayOperationSchema } from "../transactions/schemas.ts";
 export const fileClaimBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
-      description: "The beneficiary's claim transaction; by default from the wallet route.",
+      description: "The beneficiary's claim transaction.",
     }),
     requested_amount: positiveAmountSchema.optional().meta({
-      description: "The claimed amount, at most the reconciled amount; by default from the wallet route.",
+      description: "The claimed amount, at most the reconciled amount.",
     }),
     reason: z.string().min(1).max(textLengths.reason).optional().meta({
-      description: "The signed reason; by default from the wallet route.",
+      description: "The signed reason.",
       example: "Arrived broken.",
     }),
     signature: signatureSchema.optional().meta({
-      description: "The beneficiary's signature of the claim; by default from the wallet route.",
+      description: "The beneficiary's signature of the claim.",
     }),
   })
   .meta({ id: "FileClaim" });

@@ -53,8 +53,8 @@ const purchaseEvidence = evidenceOf("`claim` and `pay_with_permit`: the wallet's
 
 const amount = positiveAmountSchema.optional().meta({
   description:
-    "The amount, equal to the one on the chain or in the permit. By default the purchase's amount " +
-    "(`approve`), the transaction's amount (`pay`), the outstanding amount (`pay_with_permit`) or the amount submitted before (`claim`).",
+    "The amount on the chain or in the permit. By default that of the purchase (`approve`), that of the transaction (`pay`), " +
+    "what is outstanding (`pay_with_permit`), or that submitted before (`claim`).",
 });
 
 const reason = z.string().min(1).max(textLengths.reason).optional().meta({

@@ -76,7 +76,7 @@ test("every test of an attack that check-contract does not run exists", async ()
 
 test("every check is explained, and each one stops an attack", async () => {
   const checks = await read("docs/binding.md");
-  for (const name of checkNames) expect(checks, name).toContain(`| \`${name}\` | `);
+  for (const name of checkNames) expect(checks, name).toContain(`- \`${name}\`: `);
   const stopping = new Set(attacks.flatMap(({ stopped }) => stopped.failed));
   // A node of another chain is refused before anything is checked.
   expect(attacks.filter(({ stopped }) => stopped.code === "chain_mismatch")).toHaveLength(2);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { checkNames } from "../../protocol/binding/check-binding.ts";
+import { faultPoints } from "../../relayer/faults/fault.ts";
 import { faultLayers, placementsOf } from "../../sandbox/faults/fault-matrix.ts";
 
 const readPage = async (path: string) => await readFile(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -22,14 +22,14 @@ test.each(faultLayers)("docs/faults.md has every action of the layer %s with its
     const [, placed] = new RegExp(`^- \`${action}\` \\((.*?)\\)`, "m").exec(text) ?? [];
     // "Every point" and "RPC points" are explained above the list, and the points of the chain are not named.
     if (layer !== "chain") expect(placed, action).toBeDefined();
+    if (placed === "both points") expect(points).toHaveLength(2);
     if (placed !== undefined && !/ points?\b/.test(placed))
       expect((placed.match(/(?<=`)\w+(?=`)/g) ?? []).toSorted(), action).toEqual([...points].toSorted());
   }
 });
 
-test("the guide names every check of a transaction", async () => {
-  const [, section = ""] = (await readPage("portal/docs.md")).split("## Binding checks\n");
-  const [text = ""] = section.split("\n## ");
-  const named = text.split("A refusal")[0]?.match(/(?<=`)\w+(?=`)/g) ?? [];
-  expect(named.toSorted()).toEqual([...checkNames].toSorted());
+test("docs/relayer.md has every point of the relayer, in the order of the steps", async () => {
+  const [, section = ""] = (await readPage("docs/relayer.md")).split("## The journal\n");
+  const [steps = ""] = section.split("\n### ");
+  expect(steps.match(/(?<=`)[a-z_]+(?=`)/g)).toEqual([...faultPoints]);
 });

@@ -2,7 +2,7 @@ import { forgedMs, lateSeconds, latestOvertakenMs } from "../../check-client/eve
 import { slowMs } from "../../check-client/write-cases.ts";
 import { plannedStates } from "../../check-contract/rules/plan.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
-import { faultPlacements, faultPoints } from "../../relayer/faults/fault.ts";
+import { faultPlacements } from "../../relayer/faults/fault.ts";
 import { deepestReorg } from "../../relayer/recovery/head-trail.ts";
 import { relayOperationKinds } from "../../relayer/relayer.ts";
 import { namedPurchases, windowMs } from "../../sandbox/activity/change-feed.ts";
@@ -144,7 +144,6 @@ export const limitsInWords: { readonly [name: string]: string } = {
   requests_page_most: `at most ${count(requestPageSizes.most)}`,
   receiver_wait: seconds(nextTimeoutMs),
   relay_kinds: listed(relayOperationKinds),
-  relayer_points: codeSpans(faultPoints).join(", "),
   relayer_rpc_points: listed(faultPlacements.rpc_error),
   reorg_depth: `${count(deepestReorg)} blocks`,
   reorg_repairs: `${mostRepairs} reorgs`,
@@ -164,7 +163,6 @@ export const limitsInWords: { readonly [name: string]: string } = {
 /** The limits that each page names. */
 export const limitsOfPages: { readonly [page: string]: readonly string[] } = {
   "docs/api.md": ["idempotency_key_length", "body_bytes", "body_levels", "amount_digits", "page_size_max"],
-  "docs/binding.md": ["readable_states", "readable_states_in_memory"],
   "docs/check-client.md": ["checked_slow", "checked_held", "checked_late", "checked_forged"],
   "docs/check-contract.md": ["contract_states"],
   "docs/ci.md": [
@@ -203,7 +201,6 @@ export const limitsOfPages: { readonly [page: string]: readonly string[] } = {
     "fault_delay",
     "fault_status",
     "relay_kinds",
-    "relayer_points",
     "relayer_rpc_points",
     "reorg_repairs",
   ],
@@ -254,5 +251,5 @@ export const limitsOfPages: { readonly [page: string]: readonly string[] } = {
     "claim_deadline",
     "funding_validity",
   ],
-  "portal/docs.md": ["idempotency_key_length", "credential_lifetime", "delivery_attempts", "event_tolerance"],
+  "portal/docs.md": ["idempotency_key_length", "credential_lifetime"],
 };

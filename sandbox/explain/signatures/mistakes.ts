@@ -32,7 +32,7 @@ export const signatureMistakes = {
   wrong_encoding: "the signature is not base64url without padding",
   ecdsa_signature: "a wallet signed the decision (ECDSA) instead of Ed25519",
   hex_text_signed: "the decision bytes, or their hash, were signed as hex or base64 text",
-  prehashed: "a hash of the decision bytes was signed, or Ed25519ph used, instead of Ed25519 over the bytes",
+  prehashed: "a hash of the decision bytes was signed, or Ed25519ph used",
   missing_domain_line: "the JSON was signed without the line `routing-sandbox/decision/v1`",
   not_canonical_json: "the signed JSON is not in RFC 8785 form, or has other line ends around it",
 } as const;

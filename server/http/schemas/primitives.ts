@@ -267,7 +267,7 @@ export const programIdSchema = z
 
 /** A reference of the integrator's own. */
 export const referenceSchema = z.string().min(1).max(textLengths.reference).meta({
-  description: "Your own reference, stored and returned unchanged.",
+  description: "Your own reference, returned unchanged.",
   example: "order-1001",
 });
 

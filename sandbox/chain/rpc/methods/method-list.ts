@@ -205,7 +205,7 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: each(impersonationMethods, "change"),
     effect:
-      "impersonate addresses: their transactions need no key. They have no signature, so no step of the API accepts them. A restore brings back the impersonated addresses of the snapshot",
+      "impersonate addresses: their transactions need no key, and [no step of the API accepts them](binding.md#wallets-with-code). A restore brings back the impersonated addresses of the snapshot",
   },
   {
     methods: {
@@ -223,7 +223,7 @@ export const passedMethods: readonly PassedMethods[] = [
     methods: {
       anvil_reorg: "reorg",
     },
-    effect: "replace blocks, within [limits](#limits); [time does not go back](#time-and-reorgs)",
+    effect: "replace blocks, within [limits](#reorg-depth)",
   },
   {
     methods: each(dropMethods, "change"),

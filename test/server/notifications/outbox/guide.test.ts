@@ -151,12 +151,12 @@ test("the vectors are what the service signs", async () => {
 });
 
 test("the guide lists every event with its data", () => {
-  const rows = guide.split("\n").filter((line) => /^\| `[a-z]+\.[a-z]+`/.test(line));
+  const rows = guide.split("\n").filter((line) => /^- `[a-z]+\.[a-z]+` /.test(line));
   expect(rows).toEqual(
     eventTypeNames.map((type) => {
       const { description, data } = eventTypes[type];
       const names = Object.keys(data.shape).map((name) => `\`${name}\``);
-      return `| \`${type}\` | ${description} | ${names.join(", ")} |`;
+      return `- \`${type}\` (${names.join(", ")}): ${description}`;
     }),
   );
 });
