@@ -1,4 +1,3 @@
-// A purchase from its creation to its refund, against a running sandbox.
 package main
 
 import (
@@ -59,7 +58,7 @@ func write(path string, body object) object {
 	return send("POST", purchases+path, body, object{"Authorization": "Bearer " + credential, "Idempotency-Key": key})
 }
 
-// act does an action of the purchase's wallet route; the node signs for the test wallets.
+// act does an action of the purchase's wallet route.
 func act(purchase object, name, wallet, query string) (transaction, signature string) {
 	address := sandbox.Wallets[wallet].Address
 	for _, one := range send("GET", purchase["wallet_url"].(string)+query, nil, nil)["actions"].([]any) {
@@ -74,7 +73,6 @@ func act(purchase object, name, wallet, query string) (transaction, signature st
 			signature = rpc("eth_signTypedData_v4", address, sign["typed_data"]).(string)
 		}
 		call := action["transaction"].(object)
-		// The call returns when the transaction is in a block.
 		receipt := rpc("eth_sendTransactionSync", object{"from": address, "to": call["to"], "data": call["data"]})
 		return receipt.(object)["transactionHash"].(string), signature
 	}

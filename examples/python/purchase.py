@@ -1,4 +1,3 @@
-"""A purchase from its creation to its refund, against a running sandbox."""
 import base64
 import json
 import os
@@ -35,7 +34,7 @@ def write(path, body):
 
 
 def action(name, wallet, query=""):
-    """Does an action of the purchase's wallet route; the node signs for the test wallets."""
+    """Does an action of the purchase's wallet route."""
     with urllib.request.urlopen(purchase["wallet_url"] + query) as answer:
         found = next(one for one in json.load(answer)["actions"] if one["name"] == name)
     if not found["allowed"]:
@@ -44,7 +43,6 @@ def action(name, wallet, query=""):
     call = {"from": address, "to": found["transaction"]["to"], "data": found["transaction"]["data"]}
     typed_data = (found.get("sign") or {}).get("typed_data")
     signature = rpc("eth_signTypedData_v4", address, typed_data) if typed_data else None
-    # The call returns when the transaction is in a block.
     return rpc("eth_sendTransactionSync", call)["transactionHash"], signature
 
 

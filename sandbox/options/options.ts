@@ -52,19 +52,19 @@ export interface SandboxOptions {
    */
   mode?: ClockMode;
   /**
-   * TCP ports. 0 is any free port.
+   * TCP ports; 0 is any free one.
    *
    * @defaultValue 0 each, with `start` 4020 for `api`, 4021 for `docs`, 4022 for `control` and 8545 for `rpc`
    */
   ports?: { [Part in "api" | "docs" | "rpc" | "control"]?: number | undefined };
   /**
-   * The IP address that all four ports listen at. Everyone who reaches it [controls the sandbox](security.md#listen-beyond-loopback).
+   * The IP address of all ports. Everyone who reaches it [controls the sandbox](security.md#listen-beyond-loopback).
    *
    * @defaultValue `127.0.0.1`
    */
   listen?: string;
   /**
-   * Other host names under which clients reach the sandbox. A name without a port is accepted with any port.
+   * Other host names under which clients [reach the sandbox](security.md#listen-beyond-loopback).
    *
    * @defaultValue none
    */
@@ -82,7 +82,7 @@ export interface SandboxOptions {
    */
   confirmations?: number;
   /**
-   * The [programs](#programs) that are served. Calls that name none use the first one.
+   * The served [programs](#programs). Calls that name none use the first one.
    *
    * @defaultValue `prg_demo`, `prg_other`
    */
@@ -118,7 +118,7 @@ export interface SandboxOptions {
    */
   autoDeliver?: boolean;
   /**
-   * Resolves the receiver's host name, once: gets the name, and returns a promise of `{ address, family }`, or of an array of them to try in this order.
+   * Resolves the receiver's host name, once: gets the name, and returns a promise of `{ address, family }`, or of an array of them, tried in order.
    *
    * @defaultValue the system's resolver
    */
@@ -130,13 +130,13 @@ export interface SandboxOptions {
    */
   deliveryTimeoutMs?: number;
   /**
-   * The folder that stores the sandbox, and from which a later start resumes it. Without one, nothing is written to disk.
+   * The folder that stores the sandbox, which a later start resumes. Without one, nothing is written to disk.
    *
    * @defaultValue none; `.sandbox` with `start`
    */
   dataDirectory?: string;
   /**
-   * URL of a PostgreSQL database for the records, so that other processes can join; the chain remains in the data directory.
+   * URL of a PostgreSQL database for the records, so that other processes can join. The chain stays in the data directory.
    *
    * @defaultValue none
    */
@@ -154,7 +154,7 @@ export interface SandboxOptions {
    */
   from?: string;
   /**
-   * The longest real time that a request waits until a relayed transaction is in a block, or for an identical request. No request waits for further confirmations.
+   * The longest real time that a request waits until a relayed transaction is in a block, not for further confirmations; or for an identical request.
    *
    * @defaultValue 2,000
    */
@@ -172,7 +172,7 @@ export interface SandboxOptions {
    */
   startTimeoutMs?: number;
   /**
-   * Called as `onReplay(made, all)` after each block that a start mines again: `made` is the number of blocks so far, `all` the total.
+   * Called as `onReplay(made, all)` after each block that a start mines again, with the number of blocks so far and the total.
    *
    * @defaultValue none
    */
@@ -202,13 +202,13 @@ export interface SandboxOptions {
    */
   log?: Log;
   /**
-   * Replaces the chain for the rest of the sandbox, for example with a node that returns wrong data: gets the chain, and returns a promise of the one to use.
+   * Replaces the chain for the rest of the sandbox, for example with a node that returns wrong data: gets it, and returns a promise of the one to use.
    *
    * @defaultValue none
    */
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
   /**
-   * A node to connect to instead of an own chain, and the files that [`routing-sandbox deploy`](public-network.md) wrote. It determines seed, mode and programs. Fields: an array of URLs, two file names, a URL, and a whole number from 1.
+   * A node instead of an own chain, and the files that [`routing-sandbox deploy`](public-network.md) wrote. It determines seed, mode and programs. Fields: an array of URLs, two file names, a URL, and a whole number from 1.
    *
    * @defaultValue none
    */

@@ -8,7 +8,6 @@ import { Command } from "commander";
 import { z } from "zod";
 import { anvilVersion } from "../../sandbox/chain/anvil/anvil-binary.ts";
 import { readJson } from "../../sandbox/lib/read-json.ts";
-import { markdownTable } from "../../server/documentation/tables.ts";
 import { type Bar, type Benchmark, type Limit, measure, type Row, type Unit } from "./benchmark.ts";
 
 /** All that one run of the benchmarks measured. */
@@ -41,16 +40,18 @@ function textTable(report: Report): string {
   return `${report.machine}\n\n${lines.join("\n")}`;
 }
 
-/** The same table in Markdown, with a benchmark's name at its first subject, and without the spread and what ratio and bar say. */
-function reportTable({ rows }: Report): string {
-  return markdownTable(
-    ["Subject", "Median", "Ratio", "Bar"],
-    rows.map((row, index) => {
-      const [benchmark = "", subject = "", median = "", , peer = "", ratio = "", bar = ""] = cellsOf(row);
-      const named = rows[index - 1]?.benchmark === benchmark ? subject : `**${benchmark}**: ${subject}`;
-      return [named, median, peer === "" ? "" : `${ratio} of ${peer}`, bar];
+/** The same as lists in Markdown, one for each benchmark, without the spread and what ratio and bar say. */
+function reportLists({ rows }: Report): string {
+  const lists = [...Map.groupBy(rows, ({ benchmark }) => benchmark)].map(([benchmark, own]) => [
+    `**${benchmark}**`,
+    "",
+    ...own.map((row) => {
+      const [, subject = "", median = "", , peer = "", ratio = "", bar = ""] = cellsOf(row);
+      const compared = peer === "" ? "" : `, ${ratio} of ${peer}`;
+      return `- ${subject}: ${median}${compared}${bar === "" ? "" : ` (${bar})`}`;
     }),
-  );
+  ]);
+  return lists.map((lines) => lines.join("\n")).join("\n\n");
 }
 
 function cellsOf(row: Row): string[] {
@@ -146,7 +147,7 @@ const program = new Command("bench")
   .description("Runs the benchmarks and prints one table")
   .argument("[names...]", `of: ${Object.keys(benchmarks).join(", ")}; all of them by default`)
   .option("--json", "print JSON instead of a table")
-  .option("--write", "put the table into docs/performance.md")
+  .option("--write", "put the results into docs/performance.md")
   .option(
     "--against <file>",
     "fail if a ratio is worse than in the JSON of an earlier run on the same machine",
@@ -214,13 +215,13 @@ async function runApart(name: string): Promise<Row[]> {
   return [...measured.rows];
 }
 
-/** Puts the table between its marks in the page. */
+/** Puts the lists between their marks in the page. */
 async function writePage(measured: Report): Promise<void> {
   const [begin, end] = ["<!-- measured -->", "<!-- /measured -->"];
   const text = await readFile(page, "utf8");
   const [before, after] = [text.split(begin)[0], text.split(end)[1]];
   if (before === undefined || after === undefined)
     throw new Error(`docs/performance.md must have the marks ${begin} and ${end}.`);
-  const table = `Measured on: ${measured.machine}.\n\n${reportTable(measured)}`;
-  await writeFile(page, `${before}${begin}\n\n${table}\n\n${end}${after}`);
+  const lists = `Measured on: ${measured.machine}.\n\n${reportLists(measured)}`;
+  await writeFile(page, `${before}${begin}\n\n${lists}\n\n${end}${after}`);
 }

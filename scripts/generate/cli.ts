@@ -8,9 +8,100 @@ const program = createProgram(process);
 const pagesOfChoices: { readonly [option: string]: string } = {
   "--action": "[actions](faults.md#all-faults)",
   "--point": "[points](faults.md#all-faults)",
-  "--wallet": "[wallets](tests.md#act-as-a-wallet)",
-  "--buyer": "[wallets](tests.md#act-as-a-wallet)",
-  "--beneficiary": "[wallets](tests.md#act-as-a-wallet)",
+};
+
+/** The options of commands that another page describes, with their defaults. */
+const describedElsewhere: { readonly [command: string]: readonly [where: string, ...flags: string[]] } = {
+  start: [
+    "As the [options of createSandbox](options.md#options)",
+    "--seed",
+    "--mode",
+    "--listen",
+    "--confirmations",
+    "--gas-budget",
+    "--receiver-url",
+    "--auto-deliver",
+    "--fresh",
+    "--from",
+    "--start-timeout",
+    "--api-port",
+    "--docs-port",
+    "--control-port",
+    "--rpc-port",
+  ],
+  deploy: [
+    "As in [Public networks](public-network.md#from-nothing-to-a-staging-service)",
+    "--token",
+    "--programs",
+    "--wait",
+  ],
+  exec: ["As in [Equal runs](ci.md#equal-runs)", "--repeat", "--expect-equal"],
+  pool: ["As in [Pool](pool.md)", "--lease", "--wait"],
+  mine: ["As in [Time](time.md#mining)", "--every"],
+  resume: ["As in [Relayer](relayer.md#foreign-use-of-the-signers-key)", "--abandon"],
+  "check-client": [
+    "As in [Check a client](check-client.md)",
+    "--only",
+    "--jobs",
+    "--strict",
+    "--given",
+    "--traces",
+  ],
+  logs: [
+    "As the parameters of [`GET /requests`](control.md#the-request-log)",
+    "--status",
+    "--operation",
+    "--purchase",
+    "--limit",
+  ],
+  explore: ["As the options of an [exploration](explore.md#options)", "--steps", "--seed", "--scenario"],
+  "given merchant": [statesAndWallets("merchants"), "--program", "--wallet", "--cap", "--name"],
+  "given purchase": [
+    statesAndWallets("purchases"),
+    "--route",
+    "--program",
+    "--merchant",
+    "--buyer",
+    "--beneficiary",
+    "--amount",
+    "--paid",
+    "--permit",
+    "--claimed",
+    "--award",
+  ],
+  "fault set": [
+    "As the fields of a [fault](faults.md#all-faults)",
+    "--program",
+    "--subject",
+    "--relay-operation",
+    "--kind",
+    "--caller",
+    "--method",
+    "--occurrence",
+    "--depth",
+    "--delay",
+    "--status",
+    "--body",
+  ],
+};
+
+/** The pages that have an example of a command. */
+const pagesOfCommands: { readonly [command: string]: string } = {
+  exec: "[CI](ci.md#run-a-command-with-a-sandbox)",
+  pool: "[Pool](pool.md)",
+  join: "[PostgreSQL](store.md#the-postgresql-store)",
+  travel: "[Time](time.md#travel)",
+  fingerprint: "[CI](ci.md#equal-runs)",
+  "snapshot save": "[Snapshots](snapshots.md#snapshot-files)",
+  "snapshot load": "[Snapshots](snapshots.md#snapshot-files)",
+  "scenario record": "[Scenarios](scenarios.md)",
+  "scenario play": "[Scenarios](scenarios.md)",
+  listen: "[Notifications](notifications.md#receive-deliveries-in-a-terminal)",
+  resume: "[Relayer](relayer.md#foreign-use-of-the-signers-key)",
+  open: "[CI](ci.md#traces-of-failed-tests)",
+  explain: "[Explain](explain.md)",
+  "check-client": "[Check a client](check-client.md)",
+  "check-contract": "[Check a contract](check-contract.md)",
 };
 
 const entries = (lines: readonly string[]) => (lines.length === 0 ? [] : [...lines, ""]);
@@ -51,19 +142,32 @@ function placeOf({ key, path }: CommandOption): "common" | "own" | "start" {
 function describe(named: NamedCommand): string[] {
   const { path, command } = named;
   const shown = command.createHelp();
+  const pageOfCommand = pagesOfCommands[path];
   const { own = [], start = [] } = Object.groupBy(optionsOf(named), placeOf);
+  const [where = "", ...flags] = describedElsewhere[path] ?? [];
+  const [elsewhere, here] = [own.filter(isIn(flags)), own.filter((option) => !isIn(flags)(option))];
+  if (elsewhere.length !== flags.length) throw new Error(`${path} lacks an option of ${flags.join(", ")}.`);
   return [
     `## ${path}`,
     "",
-    `${sentence(shown.commandDescription(command))}`,
+    `${sentence(shown.commandDescription(command))}${pageOfCommand === undefined ? "" : ` See ${pageOfCommand}.`}`,
     "",
-    ...exampleOf(path),
+    ...(pageOfCommand === undefined ? exampleOf(path) : []),
     ...entries([
       ...shown.visibleArguments(command).map(describeArgument),
-      ...own.map(({ option }) => describeOption(option)),
+      ...here.map(({ option }) => describeOption(option)),
+      ...list(`${where}: `, elsewhere),
       ...ofStartToo(start, own),
     ]),
   ];
+}
+
+function statesAndWallets(section: string): string {
+  return `As the options of a [state](states.md#${section}), with the names of the [wallets](tests.md#act-as-a-wallet)`;
+}
+
+function isIn(flags: readonly string[]) {
+  return ({ option }: CommandOption) => flags.includes(option.long ?? "");
 }
 
 /** Returns the block with a command's example, unless it has only its name and the usual options. */
@@ -159,27 +263,25 @@ const generated = `${[
   "",
   "<!-- Generated by `npm run generate` from the commands themselves. Do not edit. -->",
   "",
-  "Run `npx routing-sandbox <command>` where the package is installed, and `npm run -s sandbox -- <command>` in a checkout. `--help` lists a",
-  "command's options. After a failure, the last line on standard error says what to do.",
+  "Run `npx routing-sandbox <command>`, or `npm run -s sandbox -- <command>` in a checkout. `--help` lists a command's options. After a failure, the",
+  "last line on standard error says what to do.",
   "",
-  "| Exit code | When |",
-  "| --- | --- |",
-  "| 0 | The command succeeded. |",
-  "| 1 | The command failed. |",
-  "| 1 | `explain`: no step would accept the transaction, the call or the signature. |",
-  "| 1 | `check-contract` found a broken rule, `doctor` a problem, `deliver` an exhausted event. |",
-  "| 2 | `check-contract`: Anvil failed. |",
-  "| others | `exec` has [exit codes of its own](ci.md#run-a-command-with-a-sandbox). |",
+  "Exit codes, besides those of [`exec`](ci.md#run-a-command-with-a-sandbox) and [`check-client`](check-client.md#verdicts):",
+  "",
+  "- 0: The command succeeded.",
+  "- 1: The command failed. Or `explain` found no step that would accept the transaction, the call or the signature; `check-contract` a broken rule;",
+  "  `doctor` a problem; `deliver` an exhausted event.",
+  "- 2: Anvil failed during `check-contract`.",
   "",
   "## Common options",
   "",
-  "The section of a command describes them only if they mean something else there.",
+  "A command's section describes them only if they mean something else there.",
   "",
   ...entries(common.map(describeCommon)),
   "## Configuration",
   "",
   "The options of `start`, `exec`, `pool`, `join`, `check-client` and `doctor` can also be set by environment variables or in a config file. A flag wins over",
-  "the environment, the environment over the file, and the file over the default.",
+  "the environment, and the environment over the file.",
   "",
   "- **Environment:** such as `ROUTING_SANDBOX_API_PORT=0` for `--api-port`. Separate the entries of a repeatable option by commas. For a flag",
   "  without a value, the variable is `true` or `false`.",

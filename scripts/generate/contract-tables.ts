@@ -5,27 +5,19 @@ import { z } from "zod";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { markdownTable } from "../../server/documentation/tables.ts";
 
-/** A row of the gas table: the step, its labels in gas-snapshot.json (a sum, if it has several), and a figure to compare with. */
+/** A row of the gas table: the step, and its labels in gas-snapshot.json (a sum, if it has several). */
 interface GasRow {
   step: string;
   labels: readonly string[];
-  /** The public figure of base/commerce-payments for the nearest step. */
-  other?: string;
 }
 
-const charge = "`charge` 165,167";
-const authorize = "`authorize` 155,657";
-const annul = "`void` 55,079";
-const reclaim = "`reclaim` 55,217";
-
 const gasRows: readonly GasRow[] = [
-  { step: "`pay`, an offer, in full or in part", labels: ["pay, in full"], other: charge },
-  { step: "`pay`, a direct purchase", labels: ["pay, a direct purchase"], other: charge },
+  { step: "`pay`, an offer, in full or in part", labels: ["pay, in full"] },
+  { step: "`pay`, a direct purchase", labels: ["pay, a direct purchase"] },
   { step: "`payBatch`, three purchases", labels: ["payBatch, three purchases"] },
   {
     step: "`payWithPermit`, the buyer's first permit",
     labels: ["payWithPermit, the first permit"],
-    other: charge,
   },
   { step: "`pay` of the whole allowance", labels: ["pay, after an approval of exactly that"] },
   {
@@ -35,18 +27,16 @@ const gasRows: readonly GasRow[] = [
   {
     step: "`collectRefund`, to a holder of the token",
     labels: ["collectRefund, to a holder of the token"],
-    other: "`refund` 80,064",
   },
   {
     step: "`collectRefund`, to an account that does not hold the token yet",
     labels: ["collectRefund, to a newcomer to the token"],
   },
-  { step: "`offer`", labels: ["offer"], other: authorize },
-  { step: "`register`", labels: ["register"], other: authorize },
-  { step: "`withdrawOffer`", labels: ["withdrawOffer"], other: annul },
-  { step: "`expire`", labels: ["expire"], other: reclaim },
+  { step: "`offer`", labels: ["offer"] },
+  { step: "`register`", labels: ["register"] },
+  { step: "`withdrawOffer`", labels: ["withdrawOffer"] },
+  { step: "`expire`", labels: ["expire"] },
   { step: "`claim`", labels: ["claim"] },
-  { step: "no step: a payment goes directly to the merchant", labels: [], other: "`capture` 69,915" },
   { step: "`enroll`", labels: ["enroll"] },
   { step: "`revokeFunding`", labels: ["revokeFunding"] },
   { step: "`openProgram`", labels: ["openProgram"] },
@@ -112,7 +102,7 @@ const snapshot = snapshotSchema.parse(JSON.parse(read("contracts/gas-snapshot.js
 const count = (value: number) => value.toLocaleString("en-US");
 
 /** The tables of docs/contracts.md, by their names. */
-export const contractTables = { gas: gasTable(), sizes: sizesTable() };
+export const contractTables = { gas: gasTable(), sizes: sizesList() };
 
 /** The figures that the prose of docs/contracts.md names, as it names them. */
 export const contractLimits = {
@@ -128,25 +118,26 @@ export const contractLimits = {
 
 function gasTable(): string {
   return markdownTable(
-    ["Step", "Before", "Gas", "Public figure of base/commerce-payments for the nearest step"],
-    gasRows.map(({ step, labels, other = "" }) => {
-      if (labels.length === 0) return [step, "", "", other];
+    ["Step", "Before", "Gas"],
+    gasRows.map(({ step, labels }) => {
       const gas = labels.reduce((sum, label) => sum + gasOf(label), 0);
       const earlier = labels.reduce((sum, label) => sum + (before[label] ?? 0), 0);
-      return [step, earlier === 0 ? "" : count(earlier), count(gas), other];
+      return [step, earlier === 0 ? "" : count(earlier), count(gas)];
     }),
   );
 }
 
-function sizesTable(): string {
+function sizesList(): string {
   const contracts = ["PurchaseRegistrar", "FundingSource", "TestUSDC"];
-  return markdownTable(
-    ["Contract", "Deployed bytes", `Share of EIP-170's limit of ${count(codeLimits.deployed)}`],
-    contracts.map((name) => {
-      const { deployed } = sizesOf(name);
-      return [`\`${name}\``, count(deployed), `${Math.round((deployed / codeLimits.deployed) * 100)} %`];
-    }),
-  );
+  const lines = contracts.map((name) => {
+    const { deployed } = sizesOf(name);
+    return `- \`${name}\`: ${count(deployed)} bytes, ${Math.round((deployed / codeLimits.deployed) * 100)}%`;
+  });
+  return [
+    `Deployed code, and its share of EIP-170's limit of ${count(codeLimits.deployed)} bytes:`,
+    "",
+    ...lines,
+  ].join("\n");
 }
 
 function sizesOf(contract: string): { creation: number; deployed: number } {

@@ -167,8 +167,8 @@ interface DescribedOption {
 /** The flags of `network`, which the commands add by themselves. */
 const networkFlags = addNetworkOptions(new Command(), true).options.map(({ long }) => long ?? "");
 
-/** Returns the options of a schema. @throws Error for an option without a comment or a default. */
-function optionsOf(file: string, { shape }: z.ZodObject): DescribedOption[] {
+/** Returns the options of a schema, of which some have flags. @throws Error for an option without a comment or a default. */
+function optionsOf(file: string, { shape }: z.ZodObject, flagged: typeof flaggedOptions): DescribedOption[] {
   const comments = readFileSync(join(packageRoot(), file), "utf8").matchAll(
     /\/\*\*((?:(?!\*\/).)*)\*\/\s+(\w+)\?: /gs,
   );
@@ -178,7 +178,7 @@ function optionsOf(file: string, { shape }: z.ZodObject): DescribedOption[] {
       .replace(/\s*\n\s*\* ?/g, " ")
       .split(/\s*@defaultValue\s+/);
     if (value === undefined) throw new Error(`The option ${name} has no comment or no default.`);
-    const own = flaggedOptions.filter((option) => option.name.split(".")[0] === name);
+    const own = flagged.filter((option) => option.name.split(".")[0] === name);
     const of = name === "network" ? networkFlags : own.map(({ flag }) => flag.replace(/ .*/, ""));
     const flags = of.map((flag) => `\`${flag}\``);
     return { name, flags, type: withCode(typeOf(schema)), byDefault: value.trim(), what: what.trim() };
@@ -202,13 +202,6 @@ function defaultText(byDefault: string): string {
   return /^(?:`|\d|true|false|unlimited)/.test(byDefault)
     ? `default ${byDefault}`
     : `by default ${byDefault}`;
-}
-
-function optionsTable(options: readonly DescribedOption[]): string {
-  return markdownTable(
-    ["Option", "Type", "Default", "What it does"],
-    options.map(({ name, type, byDefault, what }) => [`\`${name}\``, type, byDefault, what]),
-  );
 }
 
 function typeOf(option: z.core.$ZodType): string {
@@ -278,9 +271,9 @@ const tables: { readonly [page: string]: Texts } = {
       .map(([name, mistake]) => `- \`${name}\`: ${mistake}`)
       .join("\n"),
   },
-  "docs/explore.md": { options: optionsTable(optionsOf("testkit/explore/options.ts", exploreOptions)) },
+  "docs/explore.md": { options: optionsList(optionsOf("testkit/explore/options.ts", exploreOptions, [])) },
   "docs/options.md": {
-    options: optionsList(optionsOf("sandbox/options/options.ts", sandboxOptions)),
+    options: optionsList(optionsOf("sandbox/options/options.ts", sandboxOptions, flaggedOptions)),
     errors: codesList(sandboxErrors).join("\n"),
     other_errors: otherErrorsList(),
   },

@@ -16,13 +16,11 @@ export const sandboxErrors = {
   sandbox_shared: "A snapshot or a restore was refused: other processes have joined the sandbox.",
   stale_snapshot: "The snapshot is no longer valid: an older one was restored, or a reorg removed its block.",
   undone: "A restore has undone a request of the control API.",
-  part_failed:
-    "A function of the option `parts` threw. A restore in which it threw has changed nothing else.",
+  part_failed: "A function of `parts` threw. A restore in which it threw has changed nothing else.",
   snapshot_timeout: "A snapshot or a restore could not start in time: a request in progress did not end.",
   receiver_invalid: "Notifications cannot be sent to the receiver's URL.",
   receiver_unresolved: "The receiver's name has no address.",
-  receiver_pinned:
-    "The receiver can no longer be pinned: one is already pinned, or a delivery was already sent.",
+  receiver_pinned: "A receiver is already pinned, or a delivery was already sent.",
   no_delivery: "No delivery arrived in time.",
   snapshot_refused:
     "A snapshot file is damaged, has a format that this version does not read, or does not match the options; or one of `parts` cannot be saved.",
@@ -36,7 +34,7 @@ export const sandboxErrors = {
   being_explored: "The sandbox was used while `explore` runs on it.",
   given_refused: "A given state cannot be created: mining is paused, or a transaction reverted or is held.",
   client_unusable:
-    "A client cannot be checked: without a fault it fails, sends no write, or does not do the same in every run.",
+    "The checked client fails without a fault, sends no write, or does not do the same in every run.",
   needs_own_chain:
     "The sandbox is connected to a node: only an own chain can be mined, reorganized, saved, restored or moved in time.",
   node_unusable:
