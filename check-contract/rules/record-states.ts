@@ -1,4 +1,5 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
+import { hashId } from "../../protocol/values/id.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { encodeView, type ViewName } from "../fixture/effects.ts";
@@ -13,7 +14,8 @@ import { actors, amounts, newProgram, type Role } from "./values.ts";
 
 /** The outcome of a call in a state, and the results of the views after it if it succeeded. */
 export interface StateOutcome extends SimulatedResult {
-  views: readonly Hex[];
+  /** Null for one that reverts. */
+  views: readonly (Hex | null)[];
 }
 
 /** The outcomes of calls in one state. */
@@ -131,7 +133,10 @@ class StateRecorder {
     const failedStep = findRevert(before, results);
     const [result, ...views] = results.slice(before.length);
     if (failedStep === null && result !== undefined)
-      outcomes.set(call, { ...result, views: views.map(({ returned }) => returned) });
+      outcomes.set(call, {
+        ...result,
+        views: views.map(({ succeeded, returned }) => (succeeded ? returned : null)),
+      });
     return failedStep;
   }
 
@@ -204,10 +209,22 @@ function viewsOf({ program, merchantRef, newMerchantRef, purchase, next, fixture
 }
 
 /** Returns the views that are read after some calls only. */
-function otherViews({ mates }: Scene): readonly View[] {
-  return [...mates.buyer.map((id) => viewOf("purchase", id)), viewOf("programState", newProgram)];
+function otherViews({ mates, purchase, authorization, fixture }: Scene): readonly View[] {
+  const claim = {
+    commitment: purchase.id,
+    beneficiary: fixture.address(actors.beneficiary),
+    requestedAmount: amounts.part,
+    reasonHash: hashId("reason"),
+  };
+  return [
+    ...mates.buyer.map((id) => viewOf("purchase", id)),
+    viewOf("programState", newProgram),
+    viewOf("hashPurchase", purchase.commitment),
+    viewOf("hashClaim", claim),
+    viewOf("hashFunding", authorization),
+  ];
 }
 
-function viewOf(view: ViewName, ...args: readonly Hex[]): View {
+function viewOf(view: ViewName, ...args: readonly unknown[]): View {
   return { view, ...encodeView(view, args) };
 }

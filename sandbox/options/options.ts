@@ -154,7 +154,7 @@ export interface SandboxOptions {
    */
   from?: string;
   /**
-   * The longest real time that a request waits until a relayed transaction is in a block, not for further confirmations; or for an identical request.
+   * The longest real time that a request waits for an identical request, or until a relayed transaction is in a block; it does not wait for further confirmations.
    *
    * @defaultValue 2,000
    */
@@ -202,7 +202,7 @@ export interface SandboxOptions {
    */
   log?: Log;
   /**
-   * Replaces the chain for the rest of the sandbox, for example with a node that returns wrong data: gets it, and returns a promise of the one to use.
+   * Replaces the chain for the rest of the sandbox, for example with a node that returns wrong data: gets the chain, and returns a promise of the one to use.
    *
    * @defaultValue none
    */

@@ -4,6 +4,7 @@ import { bindingErrors, requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed } from "../binding/used-transactions.ts";
 import { defineOperation } from "../http/operation.ts";
 import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
+import { reconciledOf } from "../payments/payment-receipts.ts";
 import { domainOf } from "../purchases/commitment-of.ts";
 import { assertStep } from "../purchases/purchase-steps.ts";
 import { findPurchase, readOnChain } from "../store/records/find.ts";
@@ -43,8 +44,10 @@ export const fileClaim = defineOperation({
         ? []
         : [chain.observe(likely, { to: deployment.registrar.address, wallet: record.beneficiary })]),
     ]);
-    await assertStep(purchase, "claims", services);
     const onChain = await readOnChain(purchase, services);
+    // After the window, to reconcile a payment would not help.
+    if (purchase.status === "active" && reconciledOf(purchase) === 0n) assertClaimWindow(purchase, onChain);
+    await assertStep(purchase, "claims", services);
     await assertPaymentsOnChain(purchase, onChain, services);
     const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
     if ("missing" in claimed) {

@@ -387,6 +387,32 @@ contract SociableFundingSource {
       instead: "_fundingSource = FundingSource(address(new SociableFundingSource()));",
     },
   ],
+  AdminSignsWithoutSigner: [
+    {
+      source: "isValidSignatureNowCalldata(signer, digest, signature)",
+      instead: "isValidSignatureNowCalldata(signer == address(0) ? record.admin : signer, digest, signature)",
+    },
+  ],
+  RefundNeedsSigner: [
+    {
+      source: "        if (claimHash == 0) revert NotClaimed(id);\n",
+      instead:
+        "        if (claimHash == 0) revert NotClaimed(id);\n        if (_programs[source.program].commitmentSigner == address(0)) revert ZeroValue();\n",
+    },
+  ],
+  PermitWithLowV: [
+    {
+      source: "permit(msg.sender, address(this), amount, deadline, v, r, s) {}",
+      instead: "permit(msg.sender, address(this), amount, deadline, v < 27 ? v + 27 : v, r, s) {}",
+    },
+  ],
+  HashesNoClaimTwice: [
+    {
+      source: "    function hashClaim(Claim calldata claimData) external view returns (bytes32) {\n",
+      instead:
+        "    function hashClaim(Claim calldata claimData) external view returns (bytes32) {\n        if (_purchases[claimData.commitment].claimOrDecision != 0) revert NotClaimed(claimData.commitment);\n",
+    },
+  ],
   DrawsWithAnyCalldata: [
     {
       source: 'import {FundingSource} from "./FundingSource.sol";\n',

@@ -298,6 +298,30 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, open: the call should have reverted with InvalidSignature\(.*\); it succeeded$/,
   ],
   [
+    "AdminSignsWithoutSigner",
+    "without a commitment signer",
+    "every signature is refused without a commitment signer",
+    /^offer, open: the call should have reverted with InvalidSignature\(signer 0x0{40}, .*\); it succeeded$/,
+  ],
+  [
+    "RefundNeedsSigner",
+    "after the end of the commitment signer",
+    `a refund that must succeed ${refused} ZeroValue`,
+    /^offer, open: the call should have succeeded; it reverted with ZeroValue\(\)$/,
+  ],
+  [
+    "PermitWithLowV",
+    "rules/payWithPermit",
+    "a payment with a permit that the token refuses is refused",
+    /^offer, open: the call should have reverted with PermitRefused\(.*\); it succeeded$/,
+  ],
+  [
+    "HashesNoClaimTwice",
+    "rules/the view functions",
+    "hashClaim() returns the right value",
+    /^offer, paid in part, claimed: hashClaim\(…\) must be 0x\w{64}; it reverts$/,
+  ],
+  [
     "DrawsWithAnyCalldata",
     "calls: draws/",
     "calldata that is not canonical is refused",

@@ -1,4 +1,4 @@
-import { draws, suffixes, withEther } from "./calldata-calls.ts";
+import { dirtyWords, draws, suffixes, withEther } from "./calldata-calls.ts";
 import { nearIds } from "./near-ids.ts";
 import { formerAdminCalls, otherAdminCalls } from "./other-admin-calls.ts";
 import { batches, payments, repeatedPayments, transfers } from "./payment-calls.ts";
@@ -15,6 +15,7 @@ import {
 import { claims, expiries, otherRefunds, refunds, withdrawals } from "./purchase-calls.ts";
 import { sameSecond } from "./same-second-calls.ts";
 import { contractSigners, formerSigners, signatures, unknownPrograms } from "./signature-calls.ts";
+import { signerChanges } from "./signer-changes.ts";
 import type { TableCall } from "./table-call.ts";
 import { enrollmentsWithTerms, offerTerms, registrationTerms } from "./terms-calls.ts";
 
@@ -22,6 +23,7 @@ import { enrollmentsWithTerms, offerTerms, registrationTerms } from "./terms-cal
 export const noCall: TableCall = {
   name: "the view functions show the state",
   by: "stranger",
+  readsOthers: true,
   call: ({ walletWithoutCode }) => ({ to: walletWithoutCode, data: "0x", function: "none", args: {} }),
   broken: () => [],
 };
@@ -55,9 +57,11 @@ export const table: readonly TableCall[] = [
   ...nearIds,
   ...signatures,
   ...formerSigners,
+  ...signerChanges,
   ...unknownPrograms,
   ...contractSigners,
   ...suffixes,
+  ...dirtyWords,
   ...withEther,
   ...draws,
 ];

@@ -1,5 +1,14 @@
-import { concatHex, encodeFunctionData, type Hex, hexToBigInt, numberToHex, size, slice } from "viem";
-import { fundingSourceAbi } from "../../../protocol/abi.generated.ts";
+import {
+  type AbiParameter,
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  hexToBigInt,
+  numberToHex,
+  size,
+  slice,
+} from "viem";
+import { fundingSourceAbi, purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
 import type { Call } from "../../../protocol/call.ts";
 import { noReason } from "../../fixture/revert-text.ts";
 import type { Scene } from "../scene.ts";
@@ -91,6 +100,43 @@ export const suffixes = define<Variant & { offsetAt?: number }>(
     ];
   }),
 );
+
+/** The places of the arguments that do not fill their word, in words, by their names. */
+function narrowWords(inputs: readonly AbiParameter[], prefix = ""): (string | null)[] {
+  return inputs.flatMap((input) => {
+    const name = `${prefix}${input.name}`;
+    if ("components" in input && input.type === "tuple") return narrowWords(input.components, `${name}.`);
+    return [/^(?:address|bool|uint(?!256)\d+)$/.test(input.type) ? name : null];
+  });
+}
+
+/** The calls with a bit before an argument that does not fill its word: the decoder refuses them, or the comparison with canonical calldata. */
+export const dirtyWords = define<Variant>(
+  () => ({ [noReason]: true, NonCanonicalEncoding: true, NonCanonicalLength: true }),
+  purchaseRegistrarAbi.flatMap((entry) => {
+    const valid = entry.type === "function" ? validCalls[entry.name] : undefined;
+    if (valid === undefined || entry.type !== "function") return [];
+    const { call, only = "offer, open", offsetAt: _, ...rest } = valid;
+    return narrowWords(entry.inputs).flatMap((name, word) =>
+      name === null
+        ? []
+        : [
+            {
+              ...rest,
+              only,
+              name: `${entry.name} with a bit before its argument ${name}`,
+              rule: "calldata with dirty high bits is refused",
+              call: changing(call, (data) => withDirtyWord(data, word)),
+            },
+          ],
+    );
+  }),
+);
+
+function withDirtyWord(data: Hex, word: number): Hex {
+  const place = 4 + 32 * word;
+  return concatHex([slice(data, 0, place), "0x80", slice(data, place + 1)]);
+}
 
 /** The calls with ETH. The interface names no error for it. */
 export const withEther = define<Variant>(

@@ -91,6 +91,13 @@ export const transfers = define<Payment & { error?: string }>(
       after: "low allowances" as const,
     },
     {
+      call: payWithLowV,
+      name: "payWithPermit with a permit whose v is 0 or 1, above the allowance",
+      error: "PermitRefused",
+      after: "low allowances" as const,
+      only: "offer, open" as const,
+    },
+    {
       call: payUntilAnyTime,
       name: "payWithPermit with a permit without an end",
     },
@@ -118,6 +125,11 @@ export const transfers = define<Payment & { error?: string }>(
 function payExpired({ registrar, purchase: { id }, fixture, start }: Scene): Call {
   const permit = fixture.signPermit({ value: amounts.part, deadline: BigInt(start) });
   return payWithPermitCall(registrar, id, amounts.part, permit);
+}
+
+function payWithLowV({ registrar, purchase: { id, commitment }, fixture }: Scene): Call {
+  const permit = fixture.signPermit({ value: amounts.part, deadline: commitment.payDeadline });
+  return payWithPermitCall(registrar, id, amounts.part, { ...permit, v: permit.v - 27 });
 }
 
 function payUntilAnyTime({ registrar, purchase: { id }, fixture }: Scene): Call {

@@ -7,8 +7,8 @@ import { signDigest } from "../../fixture/sign-digest.ts";
 import type { Scene } from "../scene.ts";
 import { forgedForms, type SignedMessage } from "../signature-forms.ts";
 import { askedByCode, delegatingKey, formerSigner, keyWithCode, type SignerWithCode } from "../signers.ts";
-import { amounts, type Role } from "../values.ts";
-import { define, type Variant } from "./table-call.ts";
+import { actors, amounts, type Role } from "../values.ts";
+import { define, everyone, type Variant } from "./table-call.ts";
 
 /** Returns the signature of a message. */
 type Sign = (message: SignedMessage, scene: Scene) => Hex;
@@ -90,6 +90,12 @@ export const signatures = define(
       rule: noSigner,
       after: "the end of the commitment signer",
       sign: forge(form),
+    })),
+    ...each(everyone, (role) => ({
+      name: `a signature of the ${role}, without a commitment signer`,
+      rule: noSigner,
+      after: "the end of the commitment signer",
+      sign: ({ digest }, { fixture }) => fixture.signDigest(actors[role], digest),
     })),
   ],
 );

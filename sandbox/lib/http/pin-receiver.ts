@@ -38,7 +38,8 @@ export async function pinReceiver(text: string, resolve: Resolve = resolveHost):
   if (isIP(host) !== 0) return { url, addresses: [{ address: host, family: isIP(host) }] };
   try {
     const addresses = [await resolve(host)].flat().map(({ address, family }) => ({ address, family }));
-    if (addresses.length === 0) throw new Error("The name has no address.");
+    if (addresses.length === 0 || !addresses.every(({ address }) => isIP(address) !== 0))
+      throw new Error("The name has no IP address.");
     return { url, addresses };
   } catch (cause) {
     throw new SandboxError(

@@ -71,8 +71,10 @@ export function requireEqual(saved: LoadedSnapshot, loaded: Fingerprint): void {
   // Earlier versions saved the root of the block, also if calls had changed the state since; the hash of the block is compared.
   const block = { ...loaded.block, state_root: fingerprint.block.state_root };
   if (fingerprint.digest === hashJson({ ...counted, block })) return;
-  throw unloadable(
-    saved,
-    `the loaded state differs from the saved state: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}`,
-  );
+  const { number, hash } = loaded.block;
+  const difference =
+    hash === fingerprint.block.hash
+      ? "the chain is the same, but records, clock or another part of the sandbox are not"
+      : `block ${number} is ${hash} and was ${fingerprint.block.hash}`;
+  throw unloadable(saved, `the loaded state differs from the saved state: ${difference}`);
 }

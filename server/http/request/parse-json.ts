@@ -64,6 +64,7 @@ function mistakeIn(text: string, said: string): string {
   const raw = /^"(?:[^"\\]|\\.)*?[\n\r\t]/.exec(text.slice(at))?.[0];
   if (raw !== undefined)
     return `the string at character ${at + 1} has ${JSON.stringify(raw.at(-1))} at character ${at + raw.length}, which must be escaped`;
+  if (/^"(?:[^"\\]|\\.)*$/s.test(text.slice(at))) return `the string at character ${at + 1} has no end`;
   const [word = ""] = /^(?:[\w$.+-]+|.)/s.exec(text.slice(at)) ?? [];
   return `${JSON.stringify(word.slice(0, 40))} at character ${at + 1} was not expected`;
 }

@@ -311,10 +311,7 @@ describe("a page that uses ethers", () => {
     };
     const writing: Hex = "0x00000000000000000000000000000000000c0de1";
     // PUSH1 1, PUSH1 slot, SSTORE, for each of 80 slots: 1.8 million gas.
-    const writes = Array.from(
-      { length: 80 },
-      (_, slot) => `600160${slot.toString(16).padStart(2, "0")}55`,
-    );
+    const writes = Array.from({ length: 80 }, (_, slot) => `600160${slot.toString(16).padStart(2, "0")}55`);
     await chain.client.setCode({ address: writing, bytecode: `0x${writes.join("")}` });
     expect(await statusOf(writing)).toBe("success");
     expect(await statusOf(sandbox.description.contracts.registrar)).toBe("reverted");
