@@ -1,7 +1,7 @@
-import { draws, suffixes, withEther } from "./calldata-calls.ts";
+import { draws, etherTransfers, suffixes, withEther } from "./calldata-calls.ts";
 import { nearIds } from "./near-ids.ts";
 import { formerAdminCalls, otherAdminCalls } from "./other-admin-calls.ts";
-import { batches, payments, repeatedPayments, transfers } from "./payment-calls.ts";
+import { batches, batchLengths, payments, repeatedPayments, transfers } from "./payment-calls.ts";
 import {
   adminCalls,
   enrollments,
@@ -11,12 +11,13 @@ import {
   registrations,
   repetitions,
   revocations,
+  wideBounds,
 } from "./program-calls.ts";
 import { claims, expiries, otherRefunds, refunds, withdrawals } from "./purchase-calls.ts";
 import { sameSecond } from "./same-second-calls.ts";
 import { contractSigners, formerSigners, signatures, unknownPrograms } from "./signature-calls.ts";
 import type { TableCall } from "./table-call.ts";
-import { enrollmentsWithTerms, offerTerms, registrationTerms } from "./terms-calls.ts";
+import { enrollmentsWithTerms, offerTerms, purchasesOfOthers, registrationTerms } from "./terms-calls.ts";
 
 /** A call that changes nothing: the views after it show the state itself. */
 export const noCall: TableCall = {
@@ -31,6 +32,7 @@ export const table: readonly TableCall[] = [
   noCall,
   ...payments,
   ...batches,
+  ...batchLengths,
   ...repeatedPayments,
   ...transfers,
   ...claims,
@@ -43,6 +45,7 @@ export const table: readonly TableCall[] = [
   ...registrationTerms,
   ...offers,
   ...offerTerms,
+  ...purchasesOfOthers,
   ...repetitions,
   ...enrollments,
   ...enrollmentsWithTerms,
@@ -51,6 +54,7 @@ export const table: readonly TableCall[] = [
   ...otherAdminCalls,
   ...formerAdminCalls,
   ...openings,
+  ...wideBounds,
   ...sameSecond,
   ...nearIds,
   ...signatures,
@@ -59,5 +63,6 @@ export const table: readonly TableCall[] = [
   ...contractSigners,
   ...suffixes,
   ...withEther,
+  ...etherTransfers,
   ...draws,
 ];
