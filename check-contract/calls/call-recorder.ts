@@ -22,7 +22,7 @@ import {
 } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { throwIfSilent } from "../fixture/node-fault.ts";
-import { brokenBound, noReason, revertText, revertTextOf } from "../fixture/revert-text.ts";
+import { brokenBound, revertText, revertTextOf } from "../fixture/revert-text.ts";
 import { simulate } from "../fixture/simulate.ts";
 
 /** A transaction to the contract, or to a contract that calls it. */
@@ -196,23 +196,6 @@ export class CallRecorder {
       });
       this.#accept(errors);
     }
-  }
-
-  /** Sends a call that cannot help breaking several rules, and accepts the error of any of them, with any arguments. */
-  async callRefusedWith(
-    errors: readonly string[],
-    rule: string,
-    ...[actor, call, timestamp]: [actor: Actor, call: ContractCall, timestamp?: bigint]
-  ): Promise<void> {
-    await this.call(rule, actor, call, timestamp);
-    this.#accept(errors);
-  }
-
-  /** Sends a call for whose refusal the interface names no error. */
-  async callRefused(rule: string, actor: Actor, call: ContractCall): Promise<void> {
-    await this.call(rule, actor, call);
-    if (errorIn(this.recorded.at(-1)?.effect["outcome"]) !== undefined)
-      this.note("outcome", `reverted with ${noReason}`);
   }
 
   /** Accepts any of these errors of the last call, with any arguments. */

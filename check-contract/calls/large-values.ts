@@ -10,6 +10,7 @@ import {
   registerCall,
   revokeFundingCall,
   setBoundsCall,
+  withdrawOfferCall,
 } from "../../protocol/call.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
@@ -32,8 +33,8 @@ const times = {
 } as const;
 
 const amount = 2n ** 127n + 2n ** 97n + 2n ** 65n + 2n ** 33n + 1n;
-/** Two payments of the amount, each of which needs more than 96 bits. */
-const parts = [2n ** 126n + 2n ** 64n + 3n, amount - 2n ** 126n - 2n ** 64n - 3n] as const;
+/** Two payments of the amount but for its last unit, each of which needs more than 96 bits. */
+const parts = [2n ** 126n + 2n ** 64n + 3n, amount - 2n ** 126n - 2n ** 64n - 4n] as const;
 const award = 2n ** 126n + 2n ** 96n + 2n ** 64n + 2n ** 32n + 7n;
 
 /** A purchase of a large amount, with deadlines in the far future, whose merchant revokes its funding long before they end. */
@@ -64,9 +65,11 @@ export const largeValueCalls: CallSequence = {
     const large = await sign("large");
     const small = await sign("small", { amount: 1_000n, offerDeadline: times.pay });
     const late = await sign("late", { amount: 1n, offerDeadline: times.pay });
+    const { operator, commitmentSigner, openOffers } = await recorder.programState();
+    const rest = await sign("rest", { amount: largest - openOffers - amount });
+    const above = await sign("above", { amount: 1n });
     const offer = ({ commitment, signature: signed }: SignedCommitment) =>
       offerCall(registrar, commitment, signed);
-    const { operator, commitmentSigner } = await recorder.programState();
     const bounds = { maxPurchase: largest, openBudget: largest, validUntil: Number(times.bounds) };
     const claim = (id: Hex) => claimCall(registrar, id, hashId("claim"));
     const refund = (id: Hex, of: bigint) => collectRefundCall(registrar, id, of, hashId("decision"));
@@ -92,6 +95,14 @@ export const largeValueCalls: CallSequence = {
         "operator",
         offer(large),
       ],
+      [times.offer, "an offer of the rest of the largest budget is accepted", "operator", offer(rest)],
+      [times.offer, "an offer above the largest budget is refused", "operator", offer(above)],
+      [
+        times.offer,
+        "a withdrawal releases a large part of the budget",
+        "operator",
+        withdrawOfferCall(registrar, rest.id),
+      ],
       [times.offer, "a large part is paid", "buyer", payCall(registrar, large.id, parts[0])],
       [times.bounds, "an offer in the last second of far bounds is accepted", "operator", offer(small)],
       [times.bounds, "a part of it is paid", "buyer", payCall(registrar, small.id, 10n)],
@@ -108,6 +119,7 @@ export const largeValueCalls: CallSequence = {
         "buyer",
         payCall(registrar, large.id, parts[1]),
       ],
+      [times.pay, "the last unit of a large amount is paid", "buyer", payCall(registrar, large.id, 1n)],
       [
         times.pay + 1n,
         "a payment one second after a far deadline is refused",

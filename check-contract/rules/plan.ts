@@ -43,6 +43,7 @@ function isTried(
   if (plainOnly && (state.funding !== "active" || state.program !== "running")) return false;
   if (second !== undefined && second < secondOf(state)) return false;
   if (after === "a refund" && operatorOf(state) === null) return false;
+  if (after === "a claim" && (state.paid === "nothing" || state.claim !== "none")) return false;
   return !ignoresPurchase || (state.paid === "nothing" && state.status === "open");
 }
 

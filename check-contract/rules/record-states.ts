@@ -5,7 +5,7 @@ import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { encodeView, type ViewName } from "../fixture/effects.ts";
 import { type SimulatedCall, type SimulatedResult, simulate } from "../fixture/simulate.ts";
 import { type PlannedState, plannedStates } from "./plan.ts";
-import { prepareScene, type Scene } from "./scene.ts";
+import { otherProgram, prepareScene, type Scene } from "./scene.ts";
 import { signersWithCode } from "./signers.ts";
 import type { PurchaseState } from "./state.ts";
 import { encodeSteps, type Step, type StepCalls, secondOf, stepsOf, stepsTo } from "./steps.ts";
@@ -195,12 +195,21 @@ function secondIn(state: PurchaseState, { second }: TableCall): number {
 }
 
 /** Returns the views that are read after a call that succeeded. */
-function viewsOf({ program, merchantRef, newMerchantRef, purchase, next, fixture }: Scene): readonly View[] {
+function viewsOf({
+  program,
+  merchantRef,
+  newMerchantRef,
+  purchase,
+  other,
+  next,
+  fixture,
+}: Scene): readonly View[] {
   return [
     viewOf("programState", program),
     viewOf("pendingAdmin", program),
     viewOf("purchase", purchase.id),
     viewOf("figures", purchase.id),
+    viewOf("purchase", other.id),
     viewOf("purchase", next(amounts.purchase).id),
     viewOf("funding", program, merchantRef),
     viewOf("funding", program, newMerchantRef),
@@ -209,7 +218,8 @@ function viewsOf({ program, merchantRef, newMerchantRef, purchase, next, fixture
 }
 
 /** Returns the views that are read after some calls only. */
-function otherViews({ mates, purchase, authorization, fixture }: Scene): readonly View[] {
+function otherViews({ mates, merchantRef, purchase, authorization, fixture }: Scene): readonly View[] {
+  const elsewhere = hashId(otherProgram);
   const claim = {
     commitment: purchase.id,
     beneficiary: fixture.address(actors.beneficiary),
@@ -219,6 +229,9 @@ function otherViews({ mates, purchase, authorization, fixture }: Scene): readonl
   return [
     ...mates.buyer.map((id) => viewOf("purchase", id)),
     viewOf("programState", newProgram),
+    viewOf("programState", elsewhere),
+    viewOf("funding", elsewhere, merchantRef),
+    viewOf("enrolledAs", elsewhere, fixture.address(actors.merchant)),
     viewOf("hashPurchase", purchase.commitment),
     viewOf("hashClaim", claim),
     viewOf("hashFunding", authorization),

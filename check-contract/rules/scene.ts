@@ -46,11 +46,14 @@ export interface Scene {
   enroll: {
     first: Call;
     again: Call;
-    /** In another token. */
-    elsewhere: Call;
+    "in another token": Call;
+    /** Under the same merchantRef as the first one. */
+    "in another program": Call;
     stranger: Call;
     "other operator": Call;
   };
+  /** The signature of the first enrollment. */
+  firstSignature: Hex;
   /** The enrollment of a stranger. */
   authorization: FundingAuthorization;
   signed: SignedTerms;
@@ -64,11 +67,11 @@ export interface Scene {
   walletWithoutCode: Address;
 }
 
-/** The program of the purchases that are paid together with that of the state. */
-const matesProgram = "prg_other";
+/** The program of the purchases that are paid together with that of the state, and of the enrollment in another one. */
+export const otherProgram = "prg_other";
 
 /** The amounts of the purchases that are not on chain. */
-const nextAmounts = [0n, 1n, 10n, 12n, 13n, 20n, 21n, 100n, amounts.largest, amounts.wide];
+const nextAmounts = [0n, 1n, 5n, 10n, 11n, 12n, 13n, 20n, 21n, 100n, amounts.largest, amounts.wide];
 
 /** Signs the messages of all states, and mines what these start from. */
 export async function prepareScene(fixture: ContractFixture): Promise<Scene> {
@@ -120,11 +123,11 @@ export async function prepareScene(fixture: ContractFixture): Promise<Scene> {
 async function registerMates(recorder: CallRecorder, times: Partial<Commitment>): Promise<Scene["mates"]> {
   const { fixture, registrar } = recorder;
   const register = async (payer: Payer, name: string) => {
-    const fields = { program: hashId(matesProgram), purchaseRef: hashId(`${name} of the ${payer}`) };
+    const fields = { program: hashId(otherProgram), purchaseRef: hashId(`${name} of the ${payer}`) };
     const buyer = fixture.address(actors[payer]);
     // So each payer is the beneficiary of another purchase too.
     const mate = { ...times, ...fields, buyer, beneficiary: buyer, amount: amounts.purchase };
-    const { id, commitment, signature } = await recorder.sign(mate, matesProgram);
+    const { id, commitment, signature } = await recorder.sign(mate, otherProgram);
     await fixture.succeed("merchant", registerCall(registrar, commitment, signature));
     return id;
   };
@@ -161,37 +164,43 @@ async function termsOf(recorder: CallRecorder, start: number): Promise<Scene["te
 async function signEnrollments(
   recorder: CallRecorder,
   start: number,
-): Promise<Pick<Scene, "enroll" | "authorization">> {
+): Promise<Pick<Scene, "enroll" | "firstSignature" | "authorization">> {
   const sign = async (
     name: string,
     role: Role,
     cap: bigint,
     end: number,
     fields: Partial<FundingAuthorization> = {},
+    program = "prg_demo",
   ) => {
-    const { authorization, signature } = await recorder.authorize({
+    const authorized = {
       ...fields,
+      program: hashId(program),
       merchantRef: hashId(name),
       wallet: recorder.fixture.address(actors[role]),
       cap,
       validUntil: BigInt(start + end),
-    });
-    return { authorization, call: enrollCall(recorder.registrar, authorization, signature) };
+    };
+    const { authorization, signature } = await recorder.authorize(authorized, program);
+    return { authorization, signature, call: enrollCall(recorder.registrar, authorization, signature) };
   };
   const first = await sign("mrc_first", "merchant", amounts.cap, ends.funding);
   const again = await sign("mrc_again", "merchant", amounts.newCap, ends.newFunding);
   const token = await recorder.fixture.deploy("HostileToken");
   const elsewhere = await sign("mrc_elsewhere", "merchant", amounts.newCap, ends.newFunding, { token });
+  const also = await sign("mrc_first", "merchant", amounts.newCap, ends.newFunding, {}, otherProgram);
   const stranger = await sign("mrc_stranger", "stranger", amounts.cap, ends.newFunding);
   const other = await sign("mrc_operator", "other operator", amounts.cap, ends.newFunding);
   return {
     enroll: {
       first: first.call,
       again: again.call,
-      elsewhere: elsewhere.call,
+      "in another token": elsewhere.call,
+      "in another program": also.call,
       stranger: stranger.call,
       "other operator": other.call,
     },
+    firstSignature: first.signature,
     authorization: stranger.authorization,
   };
 }

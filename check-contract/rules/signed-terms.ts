@@ -14,10 +14,15 @@ export const otherSigners = ["admin", "operator", "merchant", "stranger"] as con
 /** The wallet that a purchase or an enrollment of this name is signed by. */
 type SignedBy = `signed by the ${(typeof otherSigners)[number]}`;
 
-/** Purchases that are not on chain: one with an early deadline, one with the purchaseRef of the state's purchase, and others that break a rule in every state. */
+/** Purchases that are not on chain: some that break no rule, and others that break one in every state. */
 export type PurchaseTerms =
   | "with an early offer deadline"
   | "with a used purchaseRef"
+  | "with one deadline for all"
+  | "with the buyer as the beneficiary"
+  | "with a claim deadline at the end of the funding"
+  | "with a claim deadline one second after the funding"
+  | "of a merchant without an enrollment"
   | "in another token"
   | "with a claim deadline after the funding"
   | "with the merchant as the buyer"
@@ -30,9 +35,12 @@ export type PurchaseTerms =
 export type EnrollmentTerms =
   | "with an early end"
   | "under a third reference"
+  | "under a taken reference"
   | "in another token"
   | "with a smaller cap"
   | "with a cap of zero"
+  | "with a cap above 128 bits"
+  | "with an end of zero"
   | "with a zero reference"
   | SignedBy;
 
@@ -80,6 +88,16 @@ async function signPurchases(recorder: CallRecorder, start: number): Promise<Sig
   return {
     "with an early offer deadline": await sign({ offerDeadline: second(ends.offer) }),
     "with a used purchaseRef": await sign({ purchaseRef: hashId("purchase") }),
+    "with one deadline for all": await sign({
+      payDeadline: second(ends.nextOffer),
+      claimDeadline: second(ends.nextOffer),
+    }),
+    "with the buyer as the beneficiary": await sign({ beneficiary: fixture.address(actors.buyer) }),
+    "with a claim deadline at the end of the funding": await sign({ claimDeadline: second(ends.funding) }),
+    "with a claim deadline one second after the funding": await sign({
+      claimDeadline: second(ends.funding + 1),
+    }),
+    "of a merchant without an enrollment": await sign({ merchant: fixture.address(actors.stranger) }),
     "in another token": await sign({ token: recorder.registrar }),
     "with a claim deadline after the funding": await sign({ claimDeadline: second(ends.newFunding + 1) }),
     "with the merchant as the buyer": await sign({ buyer: merchant }),
@@ -118,9 +136,12 @@ async function signEnrollments(
   return {
     "with an early end": await enroll({ validUntil: BigInt(start + ends.offer) }),
     "under a third reference": await enroll(),
+    "under a taken reference": await enroll({ merchantRef: hashId("mrc_first") }),
     "in another token": await enroll({ token: registrar }),
     "with a smaller cap": await enroll({ cap: 1n }),
     "with a cap of zero": await enroll({ cap: 0n }),
+    "with a cap above 128 bits": await enroll({ cap: amounts.wide }),
+    "with an end of zero": await enroll({ validUntil: 0n }),
     "with a zero reference": await enroll({ merchantRef: zero }),
     "signed by the admin": await signedBy("admin"),
     "signed by the operator": await signedBy("operator"),

@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
+import { type Address, encodeFunctionData, type Hex, maxUint256, zeroAddress } from "viem";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import {
   acceptAdminCall,
@@ -47,12 +47,19 @@ export function operatorOf({ program }: PurchaseState): Role | null {
 export type Preparation =
   | "a refund"
   | "low allowances"
+  | "infinite allowances"
   | "low balances"
   | "a block"
   | "a refund of the whole cap"
+  | "a payment of all but one unit"
+  | "a claim"
   | "a revocation"
+  | "a revocation, and the end of the bounds"
   | "a pause"
   | "a transfer of the admin"
+  | "a transfer of the admin to another wallet"
+  | "a withdrawn transfer of the admin"
+  | "a transfer of the admin, which is the operator"
   | "the acceptance of another admin"
   | "the end of the bounds"
   | "a largest purchase of zero"
@@ -60,6 +67,7 @@ export type Preparation =
   | "another offer"
   | "another registration"
   | "an enrollment in another token"
+  | "an enrollment in another program"
   | "the end of the commitment signer"
   | "another commitment signer"
   | "another commitment signer, and the former one again"
@@ -121,13 +129,12 @@ function commitCall({ registrar, next }: Scene, route: typeof registerCall): Cal
 }
 
 function encodeChanges(scene: Scene): StepCalls["after"] {
-  const { registrar, program, merchantRef, purchase, other, terms, start, fixture } = scene;
+  const { registrar, program, merchantRef, purchase, other, terms, start, fixture, enroll } = scene;
   /** Uses up the funding, but for `amounts.rest`. */
   const refundOther: Change = { by: "operator", call: refundCall(scene, other.id, other.commitment.amount) };
-  const transfer: Change = {
-    by: "admin",
-    call: transferAdminCall(registrar, program, fixture.address(actors.stranger)),
-  };
+  const pay = (amount: bigint): Change => ({ by: "buyer", call: payCall(registrar, purchase.id, amount) });
+  const claim: Change = { by: "beneficiary", call: claimCall(registrar, purchase.id, hashId("claim")) };
+  const revoke: Change = { by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) };
   const set = (changes: Partial<ProgramTerms>): Change[] => [
     { by: "admin", call: setBoundsCall(registrar, program, terms(changes)) },
   ];
@@ -138,31 +145,32 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
   ]);
   return {
     "a refund": [refundOther],
-    "low allowances": lowAllowances(scene),
+    "low allowances": allowances(scene, amounts.low),
+    "infinite allowances": allowances(scene, maxUint256),
     "low balances": lowBalances(scene),
     "a block": [{ by: "admin", call: blockCall(scene) }],
     "a refund of the whole cap": [
       refundOther,
-      { by: "buyer", call: payCall(registrar, purchase.id, amounts.purchase) },
-      { by: "beneficiary", call: claimCall(registrar, purchase.id, hashId("claim")) },
+      pay(amounts.purchase),
+      claim,
       { by: "operator", call: refundCall(scene, purchase.id, amounts.rest) },
     ],
-    "a revocation": [{ by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) }],
+    "a payment of all but one unit": [pay(amounts.purchase - 1n)],
+    "a claim": [claim],
+    "a revocation": [revoke],
     "a pause": [{ by: "admin", call: setPausedCall(registrar, program, true) }],
-    "a transfer of the admin": [transfer],
-    "the acceptance of another admin": [
-      transfer,
-      { by: "stranger", call: acceptAdminCall(registrar, program) },
+    ...adminChanges(scene),
+    "a revocation, and the end of the bounds": [
+      revoke,
+      ...set({ bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } }),
     ],
     "the end of the bounds": set({ bounds: { ...terms().bounds, validUntil: start + 1 } }),
     "a largest purchase of zero": set({ bounds: { ...terms().bounds, maxPurchase: 0n } }),
     "a budget of zero": set({ bounds: { ...terms().bounds, openBudget: 0n } }),
     "another offer": [{ by: "operator", call: commitCall(scene, offerCall) }],
     "another registration": [{ by: "merchant", call: commitCall(scene, registerCall) }],
-    "an enrollment in another token": [
-      { by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) },
-      { by: "merchant", call: scene.enroll.elsewhere },
-    ],
+    "an enrollment in another token": [revoke, { by: "merchant", call: enroll["in another token"] }],
+    "an enrollment in another program": [{ by: "merchant", call: enroll["in another program"] }],
     "the end of the commitment signer": set({ commitmentSigner: zeroAddress }),
     "another commitment signer": otherSigner,
     "another commitment signer, and the former one again": [...otherSigner, ...set({})],
@@ -172,6 +180,30 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
   };
 }
 
+/** The calls by which another wallet may become the admin, or does. */
+function adminChanges({ registrar, program, terms, fixture }: Scene) {
+  const stranger = fixture.address(actors.stranger);
+  const transferTo = (newAdmin: Address): Change => ({
+    by: "admin",
+    call: transferAdminCall(registrar, program, newAdmin),
+  });
+  const ownTerms = terms({ operator: fixture.address(actors.admin), commitmentSigner: stranger });
+  const transfer = transferTo(stranger);
+  return {
+    "a transfer of the admin": [transfer],
+    "a transfer of the admin to another wallet": [transfer, transferTo(fixture.address(actors.beneficiary))],
+    "a withdrawn transfer of the admin": [transfer, transferTo(zeroAddress)],
+    "a transfer of the admin, which is the operator": [
+      { by: "admin", call: setBoundsCall(registrar, program, ownTerms) },
+      transfer,
+    ],
+    "the acceptance of another admin": [
+      transfer,
+      { by: "stranger", call: acceptAdminCall(registrar, program) },
+    ],
+  } satisfies Partial<StepCalls["after"]>;
+}
+
 /** Blocks the merchant. */
 function blockCall({ fixture }: Scene): Step["call"] {
   const args = [fixture.address(actors.merchant)] as const;
@@ -179,17 +211,17 @@ function blockCall({ fixture }: Scene): Step["call"] {
   return { to: fixture.contracts.token, function: "blacklist", data };
 }
 
-/** Leaves the buyer and the merchant one unit less than a part to be drawn; what they approve elsewhere must not be drawn. */
-function lowAllowances({ fixture }: Scene): readonly Change[] {
+/** Lets an amount be drawn from the buyer and the merchant; what they approve elsewhere must not be drawn. */
+function allowances({ fixture }: Scene, amount: bigint): readonly Change[] {
   const { registrar, funding_source: source } = fixture.contracts;
-  const approve = (by: Role, spender: Address, amount: bigint): Change => ({
+  const approve = (by: Role, spender: Address, approved: bigint): Change => ({
     by,
-    call: fixture.approve(amount, spender),
+    call: fixture.approve(approved, spender),
   });
   return [
-    approve("buyer", registrar, amounts.part - 1n),
+    approve("buyer", registrar, amount),
     approve("buyer", source, amounts.cap),
-    approve("merchant", source, amounts.part - 1n),
+    approve("merchant", source, amount),
     approve("merchant", registrar, amounts.cap),
   ];
 }

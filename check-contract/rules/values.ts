@@ -20,6 +20,8 @@ export const amounts = {
   purchase: 10n,
   /** The payment of a purchase that is paid in part. */
   part: 5n,
+  /** A low allowance: less than a part. */
+  low: 4n,
   /** Covers the purchase, and the refund of another one. */
   cap: 20n,
   /** The rest of the cap after the refund of the other purchase. */
@@ -32,6 +34,8 @@ export const amounts = {
   maxPurchase: 12n,
   /** The rest of the budget before the purchase is offered. */
   budget: 21n,
+  /** The rest of the budget while the purchase is offered, and nothing of it is paid. */
+  budgetLeft: 11n,
 } as const;
 
 /** The last seconds of periods, in seconds after the start. */

@@ -320,7 +320,7 @@ test("the report names the other rules that a finding may explain, with their ch
         checks: [
           { suite: "rules", name: "a" },
           { suite: "rules", name: "b", rule: "two" },
-          { suite: "calls: payments", name: "c", rule: "two" },
+          { suite: "calls: batches", name: "c", rule: "two" },
           { suite: "attacks: calldata", name: "d", rule: "three" },
         ],
       },

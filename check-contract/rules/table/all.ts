@@ -1,7 +1,7 @@
-import { dirtyWords, draws, suffixes, withEther } from "./calldata-calls.ts";
+import { dirtyWords, draws, etherTransfers, suffixes, withEther } from "./calldata-calls.ts";
 import { nearIds } from "./near-ids.ts";
 import { formerAdminCalls, otherAdminCalls } from "./other-admin-calls.ts";
-import { batches, payments, repeatedPayments, transfers } from "./payment-calls.ts";
+import { batches, batchLengths, payments, repeatedPayments, transfers } from "./payment-calls.ts";
 import {
   adminCalls,
   enrollments,
@@ -11,13 +11,14 @@ import {
   registrations,
   repetitions,
   revocations,
+  wideBounds,
 } from "./program-calls.ts";
 import { claims, expiries, otherRefunds, refunds, withdrawals } from "./purchase-calls.ts";
 import { sameSecond } from "./same-second-calls.ts";
 import { contractSigners, formerSigners, signatures, unknownPrograms } from "./signature-calls.ts";
 import { signerChanges } from "./signer-changes.ts";
 import type { TableCall } from "./table-call.ts";
-import { enrollmentsWithTerms, offerTerms, registrationTerms } from "./terms-calls.ts";
+import { enrollmentsWithTerms, offerTerms, purchasesOfOthers, registrationTerms } from "./terms-calls.ts";
 
 /** A call that changes nothing: the views after it show the state itself. */
 export const noCall: TableCall = {
@@ -33,6 +34,7 @@ export const table: readonly TableCall[] = [
   noCall,
   ...payments,
   ...batches,
+  ...batchLengths,
   ...repeatedPayments,
   ...transfers,
   ...claims,
@@ -45,6 +47,7 @@ export const table: readonly TableCall[] = [
   ...registrationTerms,
   ...offers,
   ...offerTerms,
+  ...purchasesOfOthers,
   ...repetitions,
   ...enrollments,
   ...enrollmentsWithTerms,
@@ -53,6 +56,7 @@ export const table: readonly TableCall[] = [
   ...otherAdminCalls,
   ...formerAdminCalls,
   ...openings,
+  ...wideBounds,
   ...sameSecond,
   ...nearIds,
   ...signatures,
@@ -63,5 +67,6 @@ export const table: readonly TableCall[] = [
   ...suffixes,
   ...dirtyWords,
   ...withEther,
+  ...etherTransfers,
   ...draws,
 ];

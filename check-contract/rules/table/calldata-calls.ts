@@ -153,6 +153,29 @@ export const withEther = define<Variant>(
   })),
 );
 
+/** The transfers of ETH that call no function. */
+export const etherTransfers = define<Variant>(
+  () => ({ [noReason]: true }),
+  (
+    [
+      ["a plain transfer of ETH", "registrar"],
+      ["a plain transfer of ETH to the funding source", "funding_source"],
+    ] as const
+  ).map(([name, receiver]) => ({
+    name,
+    by: "buyer",
+    only: "offer, open",
+    rule: `${name} is refused`,
+    call: ({ fixture: { contracts } }) => ({
+      to: contracts[receiver],
+      data: "0x",
+      function: "none",
+      args: {},
+    }),
+    value: 1n,
+  })),
+);
+
 const drawOf =
   (amount: bigint, to: Role | "caller", by: Role) =>
   ({ fixture }: Scene): Call => {

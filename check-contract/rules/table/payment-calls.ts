@@ -46,6 +46,15 @@ export const payments = define<Payment>(
       { ...pay(0n), name: `${how} of zero` },
       { ...pay(amounts.part + 1n), name: `${how} of more than a part` },
       { ...pay(amounts.purchase + 1n), name: `${how} of more than the amount` },
+      { ...pay(amounts.wide), name: `${how} above 128 bits`, only: "offer, open" as const },
+      { ...pay(maxUint256), name: `${how} of the largest number`, only: "offer, paid" as const },
+      { ...pay(amounts.part), name: `${how} of an expired purchase`, only: "offer, expired" as const },
+      {
+        ...pay(1n),
+        name: `${how} of the last unit`,
+        after: "a payment of all but one unit" as const,
+        only: "offer, open" as const,
+      },
     ];
   }),
 );
@@ -64,7 +73,7 @@ function payment(how: "pay" | "payBatch" | "payWithPermit", amount: bigint, by: 
   };
 }
 
-/** Payments with an expired permit, and those that cannot move tokens. */
+/** Payments with another permit than that of the payment, those of all that can be moved, and those that cannot move tokens. */
 export const transfers = define<Payment & { error?: string }>(
   (state, { error, ...payment }) => ({
     ...paymentRules(state, payment),
@@ -84,6 +93,21 @@ export const transfers = define<Payment & { error?: string }>(
       error: "PermitRefused",
       after: "low allowances" as const,
     },
+    { call: payForged, name: "payWithPermit with a stranger's permit, which the allowance makes needless" },
+    {
+      call: payForged,
+      name: "payWithPermit with a stranger's permit, above the allowance",
+      error: "PermitRefused",
+      after: "low allowances" as const,
+    },
+    {
+      // The permit of the buyer is none of the caller's.
+      call: payment("payWithPermit", amounts.part),
+      by: "stranger" as const,
+      name: "payWithPermit by the stranger with the buyer's permit",
+      error: "PermitRefused",
+      only: "offer, open" as const,
+    },
     {
       call: payment("pay", amounts.part),
       name: "pay above the allowance",
@@ -91,10 +115,31 @@ export const transfers = define<Payment & { error?: string }>(
       after: "low allowances" as const,
     },
     {
+      call: payment("pay", amounts.low),
+      amount: amounts.low,
+      name: "pay of the whole allowance",
+      after: "low allowances" as const,
+      only: "offer, open" as const,
+    },
+    {
       call: payWithLowV,
       name: "payWithPermit with a permit whose v is 0 or 1, above the allowance",
       error: "PermitRefused",
       after: "low allowances" as const,
+      only: "offer, open" as const,
+    },
+    {
+      // With the other two, it pays the whole allowance.
+      call: batchAt("middle", "buyer", ({ purchase }) => [purchase.id, amounts.low - 3n]),
+      amount: amounts.low - 3n,
+      name: "payBatch of the whole allowance",
+      after: "low allowances" as const,
+      only: "offer, open" as const,
+    },
+    {
+      call: payment("pay", amounts.part),
+      name: "pay from an infinite allowance",
+      after: "infinite allowances" as const,
       only: "offer, open" as const,
     },
     {
@@ -119,7 +164,7 @@ export const transfers = define<Payment & { error?: string }>(
       error: "Error",
       after: "a block" as const,
     },
-  ].map((variant) => ({ ...variant, by: "buyer" as const, amount: amounts.part })),
+  ].map((variant) => ({ by: "buyer" as const, amount: amounts.part, ...variant })),
 );
 
 function payExpired({ registrar, purchase: { id }, fixture, start }: Scene): Call {
@@ -130,6 +175,11 @@ function payExpired({ registrar, purchase: { id }, fixture, start }: Scene): Cal
 function payWithLowV({ registrar, purchase: { id, commitment }, fixture }: Scene): Call {
   const permit = fixture.signPermit({ value: amounts.part, deadline: commitment.payDeadline });
   return payWithPermitCall(registrar, id, amounts.part, { ...permit, v: permit.v - 27 });
+}
+
+function payForged({ registrar, purchase: { id, commitment }, fixture }: Scene): Call {
+  const permit = fixture.signPermit({ value: amounts.part, deadline: commitment.payDeadline }, "stranger");
+  return payWithPermitCall(registrar, id, amounts.part, permit);
 }
 
 function payUntilAnyTime({ registrar, purchase: { id }, fixture }: Scene): Call {
@@ -228,6 +278,26 @@ export const batches = define<BatchPayment>(
       },
     ];
   }),
+);
+
+/** The batches whose lists are empty, or have different lengths. */
+export const batchLengths = define<Variant>(
+  () => ({ BatchLengths: true }),
+  (
+    [
+      ["payBatch of nothing", 0, 0],
+      ["payBatch without amounts", 1, 0],
+      ["payBatch without purchases", 0, 1],
+      ["payBatch with an amount too few", 2, 1],
+      ["payBatch with an amount too many", 1, 2],
+    ] as const
+  ).map(([name, ids, parts]) => ({
+    name,
+    by: "buyer",
+    only: "offer, open",
+    call: ({ registrar, purchase, mates }: Scene) =>
+      payBatchCall(registrar, [purchase.id, mates.buyer[0]].slice(0, ids), [1n, 1n].slice(0, parts)),
+  })),
 );
 
 /** Returns a batch that pays the purchase two times, and another one in between. */

@@ -12,8 +12,8 @@ import {
 } from "../../../protocol/call.ts";
 import type { Scene } from "../scene.ts";
 import type { PurchaseState } from "../state.ts";
-import { operatorOf } from "../steps.ts";
-import { actors, amounts, ends, newProgram } from "../values.ts";
+import { operatorOf, type Preparation } from "../steps.ts";
+import { actors, amounts, ends, newProgram, type Role, zero } from "../values.ts";
 import { byEveryone, define, isOutside, paidOf, type Rules, type Variant } from "./table-call.ts";
 
 const revoke = (which: "merchantRef" | "newMerchantRef") => ({
@@ -34,6 +34,12 @@ export const revocations = define<Variant & { which: "merchantRef" | "newMerchan
   [
     ...byEveryone("revokeFunding", revoke("merchantRef")),
     ...byEveryone("revokeFunding of a new enrollment", revoke("newMerchantRef")),
+    {
+      ...revoke("merchantRef"),
+      by: "merchant",
+      name: "revokeFunding after the end of the funding",
+      second: ends.funding + 1,
+    },
   ],
 );
 
@@ -81,7 +87,7 @@ export const registrations = define<NewPurchase>(registrationRules, [
     { ...register(amounts.cap), name: "register up to the cap" },
     { ...register(amounts.cap + 1n), name: "register above the cap" },
     {
-      ...register(amounts.purchase),
+      ...register(amounts.rest + 1n),
       name: "register above the rest of the cap",
       after: "a refund" as const,
     },
@@ -132,7 +138,12 @@ export const offers = define<NewPurchase>(offerRules, [
     { ...offer(amounts.maxPurchase), name: "offer of the largest amount" },
     { ...offer(amounts.maxPurchase + 1n), name: "offer above the largest amount" },
     { ...offer(amounts.wide), name: "offer above 128 bits", only: "offer, open" as const },
-    { ...offer(amounts.purchase), name: "offer above the rest of the cap", after: "a refund" as const },
+    {
+      ...offer(amounts.budgetLeft),
+      name: "offer of all that is left of the budget",
+      only: "offer, open" as const,
+    },
+    { ...offer(amounts.rest + 1n), name: "offer above the rest of the cap", after: "a refund" as const },
     { ...offer(amounts.purchase), name: "offer in the last second of the bounds", second: ends.bounds },
     { ...offer(amounts.purchase), name: "offer one second after the bounds", second: ends.bounds + 1 },
   ].map((variant) => ({ ...variant, by: "operator" as const })),
@@ -179,7 +190,9 @@ export const enrollments = define<Enrollment>(
     ProgramPaused: state.program === "paused",
     MerchantRefTaken: which === "first" || (which === "again" && state.funding === "re-enrolled"),
     // Of an account that is enrolled: the caller's own enrollment counts, also if the authorization is another merchant's.
-    AlreadyEnrolled: by === "other operator" || (by === "merchant" && state.funding !== "revoked"),
+    AlreadyEnrolled:
+      by === "other operator" ||
+      (by === "merchant" && state.funding !== "revoked" && which !== "in another program"),
   }),
   [
     ...byEveryone("enroll of another merchant", enroll("stranger")).filter(
@@ -193,6 +206,13 @@ export const enrollments = define<Enrollment>(
     })),
     { ...enroll("again"), by: "merchant", name: "enroll again under another reference" },
     { ...enroll("first"), by: "merchant", name: "enroll again under the same reference" },
+    {
+      ...enroll("in another program"),
+      by: "merchant",
+      name: "enroll in another program under the same reference",
+      only: "offer, open" as const,
+      readsOthers: true as const,
+    },
     {
       ...enroll("again"),
       by: "merchant",
@@ -219,15 +239,37 @@ const acceptAdmin = {
   ignoresPurchase: true as const,
 };
 
+/** The wallet that may accept after each transfer. */
+const namedAfter: { readonly [P in Preparation]?: Role } = {
+  "a transfer of the admin": "stranger",
+  "a transfer of the admin to another wallet": "beneficiary",
+  "a transfer of the admin, which is the operator": "stranger",
+};
+
 /** The calls by which another wallet becomes the admin. */
 export const handovers = define<Variant>(
-  (_state, { by, after }) => ({ WrongCaller: after === undefined || by !== "stranger" }),
+  (_state, { by, after }) => ({ WrongCaller: after === undefined || by !== namedAfter[after] }),
   [
     ...byEveryone("acceptAdmin", acceptAdmin),
     ...byEveryone("acceptAdmin after a transfer to the stranger", {
       ...acceptAdmin,
       after: "a transfer of the admin" as const,
     }),
+    ...(
+      [
+        ["stranger", "a transfer of the admin to another wallet"],
+        ["beneficiary", "a transfer of the admin to another wallet"],
+        ["stranger", "a withdrawn transfer of the admin"],
+        ["stranger", "a transfer of the admin, which is the operator"],
+        ["stranger", "the acceptance of another admin"],
+      ] as const
+    ).map(([by, after]) => ({
+      ...acceptAdmin,
+      by,
+      after,
+      name: `acceptAdmin by the ${by} after ${after}`,
+      only: "offer, open" as const,
+    })),
   ],
 );
 
@@ -279,23 +321,57 @@ export const adminCalls = define<Variant>(
   ],
 );
 
-const open = (id?: Hex) => ({
-  call: ({ registrar, program, terms }: Scene) => openProgramCall(registrar, id ?? program, terms()),
+const open = (id?: Hex, changes: (scene: Scene) => Partial<ProgramTerms> = () => ({})) => ({
+  call: (scene: Scene) => openProgramCall(scene.registrar, id ?? scene.program, scene.terms(changes(scene))),
   ignoresPurchase: true as const,
   readsOthers: true as const,
 });
 
+const taken = { ...open(), error: "ProgramAlreadyOpen" };
+
 /** The openings. */
-export const openings = define<Variant & { isNew?: true }>(
-  (_state, { isNew }) => ({ ProgramAlreadyOpen: isNew === undefined }),
+export const openings = define<Variant & { error?: string }>(
+  (_state, { error }): Rules => (error === undefined ? {} : { [error]: true }),
   [
-    { ...open(), name: "openProgram by the admin", by: "admin" },
-    { ...open(), name: "openProgram by the stranger", by: "stranger" },
+    { ...taken, name: "openProgram by the admin", by: "admin" },
+    { ...taken, name: "openProgram by the stranger", by: "stranger" },
     {
-      ...open(newProgram),
-      name: "openProgram of a new program by the stranger",
-      by: "stranger",
-      isNew: true,
+      ...taken,
+      name: "openProgram by the former admin",
+      by: "admin",
+      after: "the acceptance of another admin",
+      only: "offer, open",
     },
+    { ...open(newProgram), name: "openProgram of a new program by the stranger", by: "stranger" },
+    ...[
+      { ...open(zero), name: "openProgram with a zero id", error: "ZeroValue" },
+      {
+        ...open(newProgram, ({ terms }) => ({ bounds: { ...terms().bounds, validUntil: 1 } })),
+        name: "openProgram with bounds that have ended",
+      },
+      {
+        ...open(newProgram, () => ({ operator: zeroAddress, commitmentSigner: zeroAddress })),
+        name: "openProgram without an operator and a commitment signer",
+      },
+    ].map((variant) => ({ ...variant, by: "stranger" as const, only: "offer, open" as const })),
   ],
+);
+
+const largestBounds = { maxPurchase: amounts.largest, openBudget: amounts.largest };
+
+/** The settings of the largest bounds, and of larger ones. */
+export const wideBounds = define<Variant & { isWide: boolean }>(
+  (_state, { isWide }) => ({ AmountOutOfRange: isWide }),
+  [
+    { what: "the largest bounds", changes: {} },
+    { what: "a largest purchase above 128 bits", changes: { maxPurchase: amounts.largest + 1n } },
+    { what: "a budget above 128 bits", changes: { openBudget: amounts.largest + 1n } },
+  ].flatMap(({ what, changes }) => {
+    const wide = ({ terms }: Scene) => ({ bounds: { ...terms().bounds, ...largestBounds, ...changes } });
+    const variant = { only: "offer, open" as const, isWide: Object.keys(changes).length > 0 };
+    return [
+      { ...open(newProgram, wide), ...variant, name: `openProgram with ${what}`, by: "stranger" as const },
+      { ...setBounds(wide), ...variant, name: `setBounds with ${what}`, by: "admin" as const },
+    ];
+  }),
 );

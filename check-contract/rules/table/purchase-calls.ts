@@ -61,7 +61,7 @@ const refundOf = (award: bigint, decision: Hex = hashId("decision")) => ({
 export const refunds = define<Refund>(
   (state, { by, award, decision, after, refusedByToken, ...variant }) => ({
     WrongCaller: by !== operatorOf(state),
-    NotClaimed: state.claim === "none",
+    NotClaimed: state.claim === "none" && after !== "a claim",
     AlreadyRefunded: state.claim === "refunded",
     AmountOutOfRange: isOutside(award, paidOf(state)),
     ZeroValue: decision === zero,
@@ -77,6 +77,12 @@ export const refunds = define<Refund>(
         ...refundOf(1n),
         name: "collectRefund after an enrollment in another token",
         after: "an enrollment in another token" as const,
+        plainOnly: true as const,
+      },
+      {
+        ...refundOf(1n),
+        name: "collectRefund of what is claimed after all other calls",
+        after: "a claim" as const,
         plainOnly: true as const,
       },
       { ...refundOf(amounts.part + 1n), name: "collectRefund of more than a part" },
@@ -111,9 +117,17 @@ export const refunds = define<Refund>(
   ],
 );
 
-/** The refunds of another purchase that is claimed: with a decision hash that is another hash of the purchase too, and of all that the merchant has. */
-export const otherRefunds = define<Variant>(
-  () => ({}),
+const refundOther = (award: bigint) => ({
+  call: ({ registrar, other }: Scene) => collectRefundCall(registrar, other.id, award, hashId("decision")),
+});
+
+/**
+ * The refunds of another purchase that is claimed: with a decision hash that is another hash of the purchase too, of all that can be drawn, of too much,
+ * after two changes, and by a merchant that is enrolled twice.
+ */
+export const otherRefunds = define<Variant & { isWide?: true }>(
+  // It is above what was paid, and above the cap.
+  (_state, { isWide }) => ({ AmountOutOfRange: isWide === true, FundingInsufficient: isWide === true }),
   [
     {
       name: "collectRefund with the claim's hash as the decision hash",
@@ -124,9 +138,31 @@ export const otherRefunds = define<Variant>(
       call: ({ registrar, other }: Scene) => collectRefundCall(registrar, other.id, 1n, other.id),
     },
     {
+      ...refundOther(1n),
       name: "collectRefund of the merchant's whole balance",
-      call: ({ registrar, other }: Scene) => collectRefundCall(registrar, other.id, 1n, hashId("decision")),
       after: "low balances" as const,
+    },
+    {
+      ...refundOther(amounts.low),
+      name: "collectRefund of the merchant's whole allowance",
+      after: "low allowances" as const,
+    },
+    {
+      ...refundOther(1n),
+      name: "collectRefund from an infinite allowance",
+      after: "infinite allowances" as const,
+    },
+    {
+      ...refundOther(1n),
+      name: "collectRefund after a revocation, and the end of the bounds",
+      after: "a revocation, and the end of the bounds" as const,
+    },
+    { ...refundOther(amounts.wide), name: "collectRefund above 128 bits", isWide: true as const },
+    {
+      ...refundOther(1n),
+      name: "collectRefund of a merchant that is enrolled in two programs",
+      after: "an enrollment in another program" as const,
+      readsOthers: true as const,
     },
   ].map((variant) => ({ ...variant, by: "operator" as const, only: "offer, open" as const })),
 );
@@ -156,6 +192,13 @@ export const withdrawals = define<Variant>(
       name: "withdrawOffer one second after the bounds",
       second: ends.bounds + 1,
     },
+    {
+      ...withdraw,
+      by: "operator",
+      name: "withdrawOffer of the last unit",
+      after: "a payment of all but one unit",
+      only: "offer, open",
+    },
   ],
 );
 
@@ -171,6 +214,14 @@ export const expiries = define<Variant>(
   [
     { ...expire, by: "stranger", name: "expire one second after the pay deadline", second: ends.pay + 1 },
     { ...expire, by: "stranger", name: "expire after the claim deadline", second: ends.claim + 1 },
+    {
+      ...expire,
+      by: "stranger",
+      name: "expire of the last unit",
+      second: ends.pay + 1,
+      after: "a payment of all but one unit",
+      only: "offer, open",
+    },
     { ...expire, by: "stranger", name: "expire after the end of the funding", second: ends.newFunding + 1 },
     ...byEveryone("expire", { ...expire, second: ends.pay + 1, plainOnly: true as const }),
     ...byEveryone("expire in the last second of the pay deadline", { ...expire, second: ends.pay }).map(

@@ -4,7 +4,7 @@ import { hashCommitment } from "../../../protocol/messages/commitment.ts";
 import { hashFundingAuthorization } from "../../../protocol/messages/funding-authorization.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import { signDigest } from "../../fixture/sign-digest.ts";
-import type { Scene } from "../scene.ts";
+import { otherProgram, type Scene } from "../scene.ts";
 import { forgedForms, type SignedMessage } from "../signature-forms.ts";
 import { askedByCode, delegatingKey, formerSigner, keyWithCode, type SignerWithCode } from "../signers.ts";
 import { actors, amounts, type Role } from "../values.ts";
@@ -80,10 +80,20 @@ function forge(form: string, key?: Hex): Sign {
   return (message, { signerKey }) => forgedForms[form]?.(message, key ?? signerKey) ?? "0x";
 }
 
-/** The signatures that no signer's key makes, with and without a commitment signer. */
+/** Signatures that are valid, but of another program, or of a message that the contract has accepted before. */
+const otherSignatures: { readonly [name: string]: Sign } = {
+  "a signature of another program's commitment signer": ({ digest }, { fixture }) =>
+    signDigest(digest, fixture.programKeys(otherProgram).commitmentSigner.privateKey),
+  "the signature of an offer": (_message, { purchase }) => purchase.signature,
+  "the signature of a registration": (_message, { other }) => other.signature,
+  "the signature of an enrollment": (_message, { firstSignature }) => firstSignature,
+};
+
+/** The signatures that no signer's key makes, with and without a commitment signer, and those of something else. */
 export const signatures = define(
   () => ({ InvalidSignature: true }),
   [
+    ...each(Object.entries(otherSignatures), ([name, sign]) => ({ name, sign })),
     ...each(forms, (form) => ({ name: form, rule: `${form} is refused`, sign: forge(form) })),
     ...each(forms, (form) => ({
       name: `${form}, without a commitment signer`,

@@ -18,12 +18,12 @@ export interface TableCall {
   after?: Preparation;
   /** Whether the call neither reads nor changes the purchase, so that it succeeds in the same way whatever its state is. */
   ignoresPurchase?: true;
-  /** Whether the purchases that are paid together with the state's, and the program that calls open, are read after the call. */
+  /** Whether the purchases that are paid together with the state's, their program, and the program that calls open are read after the call. */
   readsOthers?: true;
   /** Whether the call is tried only while the funding is active and the program runs. */
   plainOnly?: true;
   /** The description of the only state in which the call is tried. */
-  only?: "offer, open" | "offer, paid";
+  only?: "offer, open" | "offer, paid" | "offer, expired";
   /** The rule that the call tries, if its function and its error do not name it: a sentence. */
   rule?: string;
   /** The errors of the rules that the call breaks in a state; it must revert with one of them, or succeed if there are none. */

@@ -16,7 +16,7 @@ function termsRules(state: PurchaseState, { terms, second = 0 }: PurchaseWithTer
   const enrolled = state.funding !== "revoked";
   return {
     TokenMismatch: enrolled && terms === "in another token",
-    FundingTooShort: enrolled && terms === "with a claim deadline after the funding",
+    FundingTooShort: enrolled && terms.endsWith("after the funding"),
     SameParty: terms.startsWith("with the merchant as"),
     DeadlinesOutOfOrder:
       terms.endsWith("after the pay deadline") || terms.endsWith("after the claim deadline"),
@@ -45,17 +45,29 @@ const brokenTerms: readonly PurchaseTerms[] = [
   ...otherSigners.map((role) => `signed by the ${role}` as const),
 ];
 
+/** Terms at the end of what is allowed. Only in the first state, whose funding they are about. */
+const extremeTerms: readonly PurchaseTerms[] = [
+  "with a used purchaseRef",
+  "with one deadline for all",
+  "with the buyer as the beneficiary",
+  "with a claim deadline at the end of the funding",
+  "with a claim deadline one second after the funding",
+];
+
 /** Returns the calls of a route with other terms, each also after a refund under the same funding. */
 function withTerms(name: string, route: typeof registerCall): readonly Omit<PurchaseWithTerms, "by">[] {
   const early = termsOf(route, "with an early offer deadline");
-  const used = termsOf(route, "with a used purchaseRef");
   const variants = [
     ...brokenTerms.map((terms) => ({ ...termsOf(route, terms), name: `${name} ${terms}` })),
     { ...early, name: `${name} in the last second of an early offer deadline`, second: ends.offer },
     { ...early, name: `${name} one second after an early offer deadline`, second: ends.offer + 1 },
   ];
   return [
-    { ...used, name: `${name} with a used purchaseRef`, only: "offer, open" },
+    ...extremeTerms.map((terms) => ({
+      ...termsOf(route, terms),
+      name: `${name} ${terms}`,
+      only: "offer, open" as const,
+    })),
     ...variants.flatMap((variant) => [
       variant,
       { ...variant, name: `${variant.name}, after a refund`, after: "a refund" as const },
@@ -73,6 +85,20 @@ export const registrationTerms = define<PurchaseWithTerms>(
 export const offerTerms = define<PurchaseWithTerms>(
   (state, variant) => merge(offerRules(state, variant), termsRules(state, variant)),
   withTerms("offer", offerCall).map((variant) => ({ ...variant, by: "operator" })),
+);
+
+/** The purchases of a merchant that has never enrolled. */
+export const purchasesOfOthers = define<Variant>(
+  () => ({ NotEnrolled: true }),
+  [
+    { name: "register", by: "stranger" as const, route: registerCall },
+    { name: "offer", by: "operator" as const, route: offerCall },
+  ].map(({ name, by, route }) => ({
+    ...termsOf(route, "of a merchant without an enrollment"),
+    name: `${name} of a merchant without an enrollment`,
+    by,
+    only: "offer, open",
+  })),
 );
 
 /** An error is caused if either rules cause it. */
@@ -94,8 +120,9 @@ export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
   (state, { by, terms, second = 0 }) => ({
     ProgramPaused: state.program === "paused",
     AlreadyEnrolled: by === "merchant" && state.funding !== "revoked",
-    DeadlinePassed: terms === "with an early end" && second > ends.offer,
-    AmountOutOfRange: terms === "with a cap of zero",
+    DeadlinePassed: terms === "with an end of zero" || (terms === "with an early end" && second > ends.offer),
+    AmountOutOfRange: terms === "with a cap of zero" || terms === "with a cap above 128 bits",
+    MerchantRefTaken: terms === "under a taken reference",
     ZeroValue: terms === "with a zero reference",
     InvalidSignature: terms.startsWith("signed by"),
   }),
@@ -110,9 +137,12 @@ export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
     const early = enroll("with an early end");
     const broken: readonly EnrollmentTerms[] = [
       "under a third reference",
+      "under a taken reference",
       "in another token",
       "with a smaller cap",
       "with a cap of zero",
+      "with a cap above 128 bits",
+      "with an end of zero",
       "with a zero reference",
       ...otherSigners.map((role) => `signed by the ${role}` as const),
     ];

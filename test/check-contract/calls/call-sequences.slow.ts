@@ -1,12 +1,14 @@
 import { beforeAll, expect, test } from "vitest";
 import type { RecordedCall } from "../../../check-contract/calls/call-recorder.ts";
 import { findCallBreach } from "../../../check-contract/calls/call-sequence.ts";
-import { readReference } from "../../../check-contract/reference.ts";
+import { revertText } from "../../../check-contract/fixture/revert-text.ts";
+import { type ReferenceEffects, readReference } from "../../../check-contract/reference.ts";
 
 let calls: readonly RecordedCall[];
+let reference: ReferenceEffects;
 
 beforeAll(async () => {
-  const reference = await readReference();
+  reference = await readReference();
   calls = [...reference.calls.values()].flat();
 });
 
@@ -32,12 +34,16 @@ test("every call from inside a token's transfer is refused by the guard against 
 });
 
 test("each rule is broken by an error of its own, in every program, funding, offer, payment, claim and refund", () => {
-  const errors = new Set(
-    calls.flatMap(
-      // A call that breaks two rules names both.
-      ({ effect }) => /^reverted with ([\w ]+)/.exec(String(effect["outcome"]))?.[1]?.split(" or ") ?? [],
+  const inSequences = calls.flatMap(
+    // A call that breaks two rules names both.
+    ({ effect }) => /^reverted with ([\w ]+)/.exec(String(effect["outcome"]))?.[1]?.split(" or ") ?? [],
+  );
+  const inStates = reference.states?.states.flatMap(({ outcomes }) =>
+    [...outcomes.values()].flatMap(({ succeeded, returned }) =>
+      succeeded ? [] : (revertText(returned).split("(")[0] ?? []),
     ),
   );
+  const errors = new Set([...inSequences, ...(inStates ?? [])]);
   expect([...errors].sort()).toMatchInlineSnapshot(`
     [
       "AlreadyClaimed",
