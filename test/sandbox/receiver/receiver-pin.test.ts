@@ -61,6 +61,19 @@ test("a receiver that starts after the sandbox is pinned, and gets every event w
   expect([own.status, await own.json()]).toMatchObject([403, { code: "receiver_not_pinned" }]);
 });
 
+test("a resolver that answers something else than an IP address is refused at the start", async () => {
+  for (const address of ["zz", "", "http://127.0.0.1/"])
+    await expect(
+      createSandbox({
+        receiverUrl: "http://receiver.test/",
+        resolveHost: async () => [
+          { address: "127.0.0.1", family: 4 },
+          { address, family: 4 },
+        ],
+      }),
+    ).rejects.toMatchObject({ code: "receiver_unresolved" });
+});
+
 test("a receiver is pinned once, and a refused one changes nothing", async () => {
   const sandbox = await freshSandbox();
   const own = sandbox.receiver.url;

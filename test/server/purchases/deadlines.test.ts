@@ -249,6 +249,18 @@ describe("what can no longer come on chain in time is refused with its deadline 
       expect(problem(answer)).toMatchObject({ status: 409, code: "claim_window_closed", detail });
     expect(await kit.action("purchase", id, "claim", wish)).toMatchObject({ allowed: false });
   });
+
+  test("a claim of a payment that was not reconciled: to reconcile it would not help", async () => {
+    const { given } = kit.sandbox;
+    const { purchase } = await given.purchase({ state: "paid" });
+    const { id, deadlines } = purchase;
+    const claim = async () => problem(await kit.post(kit.path(`/purchases/${id}/claims`), {}));
+    await at(deadlines.claim_deadline - 1);
+    expect(await claim()).toMatchObject({ code: "state_conflict", allowed: ["reconcile"] });
+    await at(deadlines.claim_deadline);
+    const detail = due("claim", deadlines.claim_deadline, 1);
+    expect(await claim()).toMatchObject({ status: 409, code: "claim_window_closed", detail });
+  });
 });
 
 async function settled(hash: Hex): Promise<void> {

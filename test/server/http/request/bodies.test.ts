@@ -302,6 +302,8 @@ test.for<[string, string]>([
   ['{"amount":"1",}', "the comma at character 14 has nothing after it"],
   ['{"list":[1, ]}', "the comma at character 11 has nothing after it"],
   ['{"amount":"1" "terms":null}', '"\\"" at character 15 was not expected'],
+  ['{"amount":"1}', "the string at character 11 has no end"],
+  ['{"amount":"1\\"}', "the string at character 11 has no end"],
   ['{"amount":01}', '"1" at character 12 was not expected'],
   ['{"amount":"1"} // one', '"/" at character 16 was not expected'],
   ['{"amount":"a\nb"}', 'the string at character 11 has "\\n" at character 13, which must be escaped'],
