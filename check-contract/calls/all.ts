@@ -4,6 +4,7 @@ import type { CallSequence } from "./call-sequence.ts";
 import { chainIdCalls } from "./chain-id.ts";
 import { contractSignerCalls } from "./contract-signer.ts";
 import { drawCalls } from "./draws.ts";
+import { firstOfferCalls } from "./first-offer.ts";
 import { endlessCalls, largeValueCalls, manyCalls } from "./large-values.ts";
 import { laterCalls } from "./later.ts";
 import { reentrancyCalls } from "./reentrancy.ts";
@@ -13,6 +14,7 @@ import { callsWithBalances } from "./with-balances.ts";
 export const callSequences: readonly CallSequence[] = [
   contractSignerCalls,
   batchCalls,
+  firstOfferCalls,
   drawCalls,
   reentrancyCalls,
   largeValueCalls,

@@ -230,6 +230,7 @@ function otherViews({ mates, merchantRef, purchase, authorization, fixture }: Sc
     ...mates.buyer.map((id) => viewOf("purchase", id)),
     viewOf("programState", newProgram),
     viewOf("programState", elsewhere),
+    viewOf("pendingAdmin", elsewhere),
     viewOf("funding", elsewhere, merchantRef),
     viewOf("enrolledAs", elsewhere, fixture.address(actors.merchant)),
     viewOf("hashPurchase", purchase.commitment),

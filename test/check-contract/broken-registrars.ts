@@ -393,6 +393,23 @@ contract SociableFundingSource {
       instead: "isValidSignatureNowCalldata(signer == address(0) ? record.admin : signer, digest, signature)",
     },
   ],
+  NamesAdminOfAllPrograms: [
+    { source: guard, instead: `${guard}\n    mapping(address => address) private _named;` },
+    {
+      source: "        record.pendingAdmin = newAdmin;\n",
+      instead: "        record.pendingAdmin = newAdmin;\n        _named[msg.sender] = newAdmin;\n",
+    },
+    {
+      source: "        _requireCaller(record.pendingAdmin);\n",
+      instead: "        _requireCaller(_named[record.admin]);\n",
+    },
+  ],
+  FirstOfferHasNoBudget: [
+    {
+      source: "if (openOffers + amount > openBudget)",
+      instead: "if (openOffers != 0 && openOffers + amount > openBudget)",
+    },
+  ],
   RefundNeedsSigner: [
     {
       source: "        if (claimHash == 0) revert NotClaimed(id);\n",

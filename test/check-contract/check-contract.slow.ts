@@ -304,6 +304,18 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, open: the call should have reverted with InvalidSignature\(signer 0x0{40}, .*\); it succeeded$/,
   ],
   [
+    "NamesAdminOfAllPrograms",
+    "acceptAdmin of another program",
+    "an acceptance of the admin's role by another account is refused",
+    /^offer, open: the call should have reverted with WrongCaller\(.*\); it succeeded$/,
+  ],
+  [
+    "FirstOfferHasNoBudget",
+    "calls: first offer/",
+    "an offer above the budget of open offers is refused",
+    /^the call should have reverted with BudgetExceeded\(.*\); it succeeded/,
+  ],
+  [
     "RefundNeedsSigner",
     "after the end of the commitment signer",
     `a refund that must succeed ${refused} ZeroValue`,

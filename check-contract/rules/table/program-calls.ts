@@ -10,7 +10,8 @@ import {
   setPausedCall,
   transferAdminCall,
 } from "../../../protocol/call.ts";
-import type { Scene } from "../scene.ts";
+import { hashId } from "../../../protocol/values/id.ts";
+import { otherProgram, type Scene } from "../scene.ts";
 import type { PurchaseState } from "../state.ts";
 import { operatorOf, type Preparation } from "../steps.ts";
 import { actors, amounts, ends, newProgram, type Role, zero } from "../values.ts";
@@ -232,6 +233,7 @@ export const enrollments = define<Enrollment>(
 const setPaused = (paused: boolean) => ({
   call: ({ registrar, program }: Scene) => setPausedCall(registrar, program, paused),
   ignoresPurchase: true as const,
+  readsOthers: true as const,
 });
 
 const acceptAdmin = {
@@ -247,8 +249,10 @@ const namedAfter: { readonly [P in Preparation]?: Role } = {
 };
 
 /** The calls by which another wallet becomes the admin. */
-export const handovers = define<Variant>(
-  (_state, { by, after }) => ({ WrongCaller: after === undefined || by !== namedAfter[after] }),
+export const handovers = define<Variant & { elsewhere?: true }>(
+  (_state, { by, after, elsewhere }) => ({
+    WrongCaller: elsewhere || after === undefined || by !== namedAfter[after],
+  }),
   [
     ...byEveryone("acceptAdmin", acceptAdmin),
     ...byEveryone("acceptAdmin after a transfer to the stranger", {
@@ -270,6 +274,14 @@ export const handovers = define<Variant>(
       name: `acceptAdmin by the ${by} after ${after}`,
       only: "offer, open" as const,
     })),
+    {
+      call: ({ registrar }) => acceptAdminCall(registrar, hashId(otherProgram)),
+      by: "stranger",
+      after: "a transfer of the admin",
+      name: "acceptAdmin of another program of the admin",
+      only: "offer, open",
+      elsewhere: true,
+    },
   ],
 );
 
@@ -287,6 +299,7 @@ export const adminCalls = define<Variant>(
       call: ({ registrar, program, fixture }: Scene) =>
         transferAdminCall(registrar, program, fixture.address(actors.stranger)),
       ignoresPurchase: true as const,
+      readsOthers: true as const,
     }),
     ...byEveryone("setBounds", {
       ...setBounds(({ fixture }) => ({
@@ -295,6 +308,7 @@ export const adminCalls = define<Variant>(
         bounds: { maxPurchase: 1n, openBudget: 2n, validUntil: 3 },
       })),
       ignoresPurchase: true as const,
+      readsOthers: true as const,
     }),
     // A contract may check the caller for some values only.
     ...[
