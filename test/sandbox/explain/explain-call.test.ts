@@ -3,8 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
-import { payBatchCall } from "../../../protocol/call.ts";
+import { claimCall, payBatchCall } from "../../../protocol/call.ts";
 import { usdc } from "../../../protocol/values/amount.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import { type CallExplanation, callExplanationSchema } from "../../../sandbox/explain/explanation.ts";
 import { renderCallExplanation } from "../../../testkit/explanations/render-explanation.ts";
 import { tryCli } from "../../cli/run-cli.ts";
@@ -194,6 +195,14 @@ test("a registration is judged without the state that only its transaction write
     subject: fixture.draft.id,
     not_checked: ["mined", "confirmations", "canonical", "unused", "purchase"],
   });
+});
+
+test("a claim is judged with its purchase, which is on the chain before it", async () => {
+  const { sandbox } = fixture;
+  const { purchase } = await sandbox.given.purchase({ state: "reconciled" });
+  const { to, data } = claimCall(fixture.contracts.registrar, purchase.commitment.hash, hashId("claim"));
+  const { step, not_checked } = await explain({ from: fixture.address("beneficiary"), to, data });
+  expect([step, not_checked]).toEqual(["claim", ["mined", "confirmations", "canonical", "unused"]]);
 });
 
 test("the transaction of a wallet route is explained as it is, unless it is for another chain", async () => {

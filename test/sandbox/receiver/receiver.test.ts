@@ -240,6 +240,13 @@ test("routing-sandbox listen prints verified deliveries and lets the first ones 
   }
 });
 
+test("routing-sandbox listen without a secret takes what it cannot verify", async () => {
+  await using listening = await startListening();
+  const accepted = await fetch(listening.url, { method: "POST", body: "{}" });
+  expect(accepted.status).toBe(204);
+  expect(await listening.next()).toMatchObject({ number: 1, verified: null, status: 204 });
+});
+
 test("routing-sandbox listen refuses a body that is longer than any delivery, also one without an end", async () => {
   await using listening = await startListening("--secret", kit.sandbox.description.receiver.hmac_secret);
   const sent = request(listening.url, { method: "POST" });

@@ -16,7 +16,7 @@ test("after a restore to a snapshot that was taken right after the start, the re
     await snapshot.restore();
     await client.mine({ blocks: 1 });
     const { hash } = await client.getBlock();
-    await vi.waitUntil(() => isAnnounced(hash));
+    await expect.poll(() => isAnnounced(hash)).toBe(true);
     // A snapshot waits for the relayer.
     await sandbox.snapshot();
     received.mockClear();

@@ -108,7 +108,7 @@ test("a reorg does not wait for a transaction that cannot be mined", async () =>
   // Its nonce is that of the second one, and there is no first one.
   const waiting = client.sendRawTransactionSync({ serializedTransaction: sync as Hex });
   waiting.catch(() => undefined);
-  await vi.waitUntil(async () => (await client.getTxpoolStatus()).queued === 1);
+  await expect.poll(async () => (await client.getTxpoolStatus()).queued).toBe(1);
   await client.mine({ blocks: 1 });
   const reorg = client.request({ method: "anvil_reorg", params: [1, []] }).then(() => "reorg");
   const late = waiting.then(
@@ -124,7 +124,7 @@ describe("a transaction that is not mined at once", () => {
     await client.setAutomine(false);
     const messages = watchMessages();
     const sent = sandbox.wallets.buyer.send(transaction());
-    await vi.waitUntil(async () => (await client.getTxpoolStatus()).pending === 1);
+    await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(1);
     expect(sending(messages())).toEqual(["eth_sendRawTransaction"]);
     await client.mine({ blocks: 1 });
     const { receipt } = await sent;
@@ -153,7 +153,7 @@ describe("a transaction that is not mined at once", () => {
       const sent = [sandbox.wallets.buyer, sandbox.wallets.merchant, sandbox.wallets.stranger].map(
         async (wallet) => await wallet.send(transaction()),
       );
-      await vi.waitUntil(async () => (await client.getTxpoolStatus()).pending === 3);
+      await expect.poll(async () => (await client.getTxpoolStatus()).pending).toBe(3);
       await client.mine({ blocks: 1 });
       for (const { receipt } of await Promise.all(sent))
         expect(receipt.blockNumber).toBe(await client.getBlockNumber());
@@ -168,7 +168,7 @@ describe("a transaction that is not mined at once", () => {
       const dropped = Promise.all(
         sent.map(async (one) => await expect(one).rejects.toMatchObject({ code: "transaction_dropped" })),
       );
-      await vi.waitUntil(async () => (await sandbox.chain.client.getTxpoolStatus()).pending === 5);
+      await expect.poll(async () => (await sandbox.chain.client.getTxpoolStatus()).pending).toBe(5);
       await before.restore();
       await dropped;
     });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Wallet as EthersWallet, getBytes } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
 import { type Hex, recoverTypedDataAddress } from "viem";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../../sandbox/lib/package-root.ts";
 import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
@@ -208,9 +208,9 @@ describe("a page that uses ethers", () => {
     expect(await call("ask", "eth_accounts", [])).toEqual([]);
     expect(await call("ask", "personal_sign", ["0x6869", buyer.address])).toMatchObject({ code: 4100 });
     const connecting = call("ask", "eth_requestAccounts", []);
-    await vi.waitFor(() =>
-      expect(wallet.requests.at(-1)).toMatchObject({ method: "eth_requestAccounts", outcome: null }),
-    );
+    await expect
+      .poll(() => wallet.requests.at(-1))
+      .toMatchObject({ method: "eth_requestAccounts", outcome: null });
     await wallet.unlock();
     expect(await connecting).toEqual([buyer.address, merchant.address]);
     // A change to the same is no event.
@@ -348,7 +348,7 @@ describe("a page that uses ethers", () => {
       },
     });
     const connecting = call("ask", "eth_requestAccounts", []);
-    await vi.waitFor(() => expect(wallet.requests).toHaveLength(1));
+    await expect.poll(() => wallet.requests).toHaveLength(1);
     expect(wallet.requests[0]?.outcome).toBeNull();
     released.resolve();
     expect(await connecting).toEqual([sandbox.wallets.buyer.address]);

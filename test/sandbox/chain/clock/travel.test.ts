@@ -97,7 +97,7 @@ test.each(["a wallet", "the chain RPC"])(
       const headers = { "content-type": "application/json" };
       await fetch(description.urls.rpc, { method: "POST", headers, body });
     }
-    await vi.waitFor(async () => expect(await chain.client.getTransactionCount({ address })).toBe(1));
+    await expect.poll(async () => await chain.client.getTransactionCount({ address })).toBe(1);
     const { timestamp } = await chain.client.getBlock({ blockTag: "latest" });
     expect(Math.abs(Number(timestamp) - (await clock.now()))).toBeLessThan(3_600);
     expect(Math.abs(now() / 1_000 - (await clock.now()))).toBeLessThan(3_600);

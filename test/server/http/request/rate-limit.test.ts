@@ -77,6 +77,16 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     expectLimited(await read(), 60);
   });
 
+  test("a restore to an earlier window brings back its count", async () => {
+    expect(await readTimes(2)).toEqual([200, 200]);
+    const snapshot = await kit.sandbox.snapshot();
+    await kit.sandbox.clock.travel(60);
+    expect(await readTimes(1)).toEqual([200]);
+    await snapshot.restore();
+    expect(await readTimes(1)).toEqual([200]);
+    expectLimited(await read(), 60);
+  });
+
   test("a restore in the same window goes back to the count of the snapshot", async () => {
     expect(await readTimes(1)).toEqual([200]);
     const snapshot = await kit.sandbox.snapshot();
