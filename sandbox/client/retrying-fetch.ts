@@ -56,12 +56,16 @@ export class RetryLimitError extends CodedError<"retry_limit"> {
   /** The code of the last answer, such as `rpc_unavailable`; undefined when there was none. */
   readonly lastCode: string | undefined;
 
+  /** The body of the last answer, such as a problem; undefined when there was none. */
+  readonly lastBody: unknown;
+
   constructor(
     { method, url }: Request,
     sent: number,
     last: string,
-    { lastCode, ...options }: ErrorOptions & { lastCode?: string | undefined },
+    { lastBody, ...options }: ErrorOptions & { lastBody?: unknown },
   ) {
+    const lastCode = textAt(lastBody, "code");
     const advice = withRemedy.includes(lastCode)
       ? ""
       : " Clear the faults that hold it, or wait for the chain and send it again; read the object to see what took effect.";
@@ -71,6 +75,7 @@ export class RetryLimitError extends CodedError<"retry_limit"> {
       options,
     );
     this.lastCode = lastCode;
+    this.lastBody = lastBody;
   }
 }
 
@@ -118,7 +123,7 @@ export function retryingFetch(policy: RetryPolicy, send: Send, isFinal = isKnown
       if (sent >= policy.mostRequests)
         throw "answer" in attempt
           ? new RetryLimitError(request, sent, `got ${await describe(attempt.answer)}`, {
-              lastCode: await codeOf(attempt.answer),
+              lastBody: await bodyOf(attempt.answer),
             })
           : new RetryLimitError(request, sent, "lost its connection", { cause: attempt.lost });
       signal.throwIfAborted();

@@ -44,7 +44,10 @@ export function refuseError(error: unknown, response: Response): void {
   else if (error instanceof NotDurableError) sendRefusal(response, 503, error.message, { code: error.code });
   // The same status and code as of an operation that asks the chain itself; the message names the request, and the faults as its cause.
   else if (error instanceof RetryLimitError && outages.includes(error.lastCode))
-    sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: error.lastCode });
+    sendRefusal(response.set("Retry-After", "1"), 503, error.message, {
+      code: error.lastCode,
+      problem: error.lastBody,
+    });
   else if (error instanceof CodedError && error.code === closed)
     sendRefusal(response.set("Retry-After", "1"), 503, "The sandbox is closing. Start it again.", {
       code: serviceClosing,
