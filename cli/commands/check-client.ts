@@ -10,7 +10,7 @@ import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { describeFailure, inFlags } from "../describe-failure.ts";
-import { ClientCommand, environmentOf, refuseProgram } from "../running/client-command.ts";
+import { ClientCommand, environmentOf, refuseCommand } from "../running/client-command.ts";
 import { GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
 import { requireReportFile, writeReport } from "../running/write-report.ts";
@@ -76,7 +76,7 @@ export function checkClientCommand(terminal: Terminal): Command {
 }
 
 async function check(terminal: Terminal, words: readonly string[], flags: CheckClientFlags): Promise<number> {
-  const refusal = await refuseProgram(words[0] ?? "");
+  const refusal = await refuseCommand(words);
   if (refusal !== null) {
     terminal.stderr.write(`${refusal.message}\n`);
     return checkFailed;

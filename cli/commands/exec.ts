@@ -6,7 +6,7 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import { asGiven, describeFailure, noteImplied } from "../describe-failure.ts";
-import { environmentOf, refuseProgram } from "../running/client-command.ts";
+import { environmentOf, refuseCommand } from "../running/client-command.ts";
 import { describeDifference, type RecordedRun, recordRun } from "../running/compare-runs.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
@@ -76,7 +76,7 @@ function requireComparable(command: Command): void {
 }
 
 async function exec(terminal: Terminal, words: readonly string[], flags: ExecFlags): Promise<number> {
-  const refusal = await refuseProgram(words[0] ?? "");
+  const refusal = await refuseCommand(words);
   if (refusal !== null) {
     terminal.stderr.write(`${refusal.message}\n`);
     return refusal.exitCode;

@@ -84,16 +84,22 @@ async function endProcessesWith(name: string, value: string): Promise<boolean> {
 
 /** Why a program cannot be run, with the exit code that shells have for it: 127 for a missing program, 126 for one that cannot be executed. */
 interface ProgramRefusal {
-  readonly exitCode: 126 | 127;
+  readonly exitCode: 125 | 126 | 127;
   readonly message: string;
 }
 
 /**
- * Returns why a program cannot be run, as a shell looks it up: in the folders of PATH, unless its name has a slash. Null if it can be run.
+ * Returns why a command cannot be run: its program as a shell looks it up, in the folders of PATH, unless its name has a slash. Null if it can be run.
  *
- * @example await refuseProgram("pytst") // { exitCode: 127, message: "pytst is in no folder of PATH. …" }
+ * @example await refuseCommand(["pytst"]) // { exitCode: 127, message: "pytst is in no folder of PATH. …" }
  */
-export async function refuseProgram(program: string): Promise<ProgramRefusal | null> {
+export async function refuseCommand([program = "", next]: readonly string[]): Promise<ProgramRefusal | null> {
+  // It would be the program, and the command after -- would not run.
+  if (next === "--" && ["true", "false"].includes(program))
+    return {
+      exitCode: 125,
+      message: `error: "${program}" is before --. An option such as --auto-deliver takes no value: leave out "${program}".`,
+    };
   const isPath = program.includes("/");
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const files = isPath ? [program] : folders.map((folder) => join(folder === "" ? "." : folder, program));

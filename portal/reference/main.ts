@@ -147,7 +147,10 @@ try {
 
 /** Returns a new Idempotency-Key: also in a page over http, which has no `crypto.randomUUID`, except at localhost. */
 function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-");
+  const bytes = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  );
+  return bytes.join("").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 interface Reference {

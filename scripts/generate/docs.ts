@@ -189,10 +189,16 @@ function optionsOf(file: string, { shape }: z.ZodObject, flagged: typeof flagged
 function optionsList(options: readonly DescribedOption[]): string {
   return options
     .map(({ name, flags, type, byDefault, what }) => {
-      const details = [flags.join(", "), type, defaultText(byDefault)];
+      const details = [flags.map((flag) => flag + formOf(type)).join(", "), type, defaultText(byDefault)];
       return `- \`${name}\`: ${what} (${details.filter(Boolean).join("; ")})`;
     })
     .join("\n");
+}
+
+/** Returns how a flag differs from its option in code. */
+function formOf(type: string): string {
+  if (type === "true or false") return " without a value";
+  return type.startsWith("bigint") ? " with decimal digits" : "";
 }
 
 /** Returns a default as the list has it; `none` is not said, unless `start` has one. */

@@ -69,7 +69,7 @@ test("the compose file and the workflow have the expected settings", async () =>
   const { jobs } = parse(await readFile(join(examples, "github-actions", "sandbox.yml"), "utf8"));
   const steps: { run?: string }[] = jobs.test.steps;
   expect(steps.flatMap((step) => step.run ?? [])).toEqual([
-    "npm ci",
+    "npm ci --ignore-scripts",
     "npx routing-sandbox doctor",
     "npm test",
     expect.stringContaining("GITHUB_STEP_SUMMARY"),
