@@ -61,7 +61,7 @@ test("a receiver that starts after the sandbox is pinned, and gets every event w
   expect([own.status, await own.json()]).toMatchObject([403, { code: "receiver_not_pinned" }]);
 });
 
-test("a resolver that answers something else than an IP address is refused at the start", async () => {
+test("a resolver that answers no IP address is refused at the start", async () => {
   for (const address of ["zz", "", "http://127.0.0.1/"])
     await expect(
       createSandbox({

@@ -226,7 +226,7 @@ describe("a page that uses ethers", () => {
     ]);
   });
 
-  test("sees no account and gets no signature before it has connected, and is told when it has", async () => {
+  test("sees no account and gets no signature before it has connected, and then an event", async () => {
     const { buyer, merchant } = sandbox.wallets;
     const { page, wallet, call } = await openShop([buyer, merchant], { connected: false });
     await call("listen");
