@@ -204,6 +204,17 @@ test("fault set takes the headers and the body of a receiver's answer", async ()
   await sandbox.faults.clear();
 });
 
+test("fault set takes the point of a fault that it names", async () => {
+  const set = async (...flags: string[]) => await runCli("fault", "set", ...flags, "--data-dir", folder);
+  await set("reorg", "--point", "after_mined", "--depth", "1");
+  await set("crash", "--point", "before_commit");
+  expect(sandbox.faults.list().slice(-2)).toMatchObject([
+    { layer: "relayer", point: "after_mined", action: "reorg" },
+    { layer: "api", point: "before_commit", action: "crash" },
+  ]);
+  await sandbox.faults.clear();
+});
+
 test("fault set names the flag of an id that does not fit", async () => {
   const set = async (...flags: string[]) => await runCli("fault", "set", ...flags, "--data-dir", folder);
   const subject = ["--subject", "mer_1"];

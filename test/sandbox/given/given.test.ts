@@ -174,6 +174,11 @@ test("a merchant is given pending, enrolled and funded", async () => {
   expect(enrolled.id).not.toBe(pending.id);
   const { merchant: funded } = await given.merchant({ state: "funded" });
   expect(funded).toMatchObject({ id: enrolled.id, funding: { allowance: enrolled.funding.cap } });
+  const { token, funding_source } = sandbox.description.contracts;
+  const args = [funding_source, 1n] as const;
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "approve", args });
+  await sandbox.wallets.merchant.send({ to: token, data });
+  expect((await given.merchant({ state: "funded" })).merchant.funding.allowance).toBe(enrolled.funding.cap);
   const { merchant: other } = await given.merchant({ state: "funded", wallet: "other_merchant" });
   expect(other).toMatchObject({ status: "enrolled", funding: { allowance: other.funding.cap } });
   expect((await given.purchase({ state: "refunded", merchant: other })).merchant.id).toBe(other.id);

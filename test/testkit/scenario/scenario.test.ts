@@ -43,6 +43,14 @@ test("the first step and field that differ are named, and so is an end that diff
     [answered(200, {}), { step: 2, field: "answer.status" }],
     [answered(201, { name: "Corner Shop" }), { step: 2, field: "answer.body.name" }],
     [answered(201, { more: null }), { step: 2, field: "answer.body.more" }],
+    [
+      changed(2, (step) => {
+        if (!("answer" in step && "status" in step.answer)) throw new Error("Step 2 is answered.");
+        const { name: _, ...body } = step.answer.body;
+        return { answer: { ...step.answer, body } };
+      }),
+      { step: 2, field: "answer.body.name" },
+    ],
     [changed(3, () => ({ block: `12 0x${"0".repeat(64)}` })), { step: 3, field: "block" }],
     [
       { ...scenario, steps: [] },
