@@ -93,12 +93,15 @@ interface ProgramRefusal {
  *
  * @example await refuseCommand(["pytst"]) // { exitCode: 127, message: "pytst is in no folder of PATH. …" }
  */
-export async function refuseCommand([program = "", next]: readonly string[]): Promise<ProgramRefusal | null> {
-  // It would be the program, and the command after -- would not run.
-  if (next === "--" && ["true", "false"].includes(program))
+export async function refuseCommand([
+  program = "",
+  ...rest
+]: readonly string[]): Promise<ProgramRefusal | null> {
+  // Meant as the value of an option, it would run in place of the command.
+  if (rest.length > 0 && ["true", "false"].includes(program))
     return {
       exitCode: 125,
-      message: `error: "${program}" is before --. An option such as --auto-deliver takes no value: leave out "${program}".`,
+      message: `error: "${program}" is before the command. An option such as --auto-deliver takes no value: leave out "${program}".`,
     };
   const isPath = program.includes("/");
   const folders = (process.env["PATH"] ?? "").split(delimiter);

@@ -110,11 +110,14 @@ describe("exec", () => {
     ["an unknown option", ["--sed", "x", "--", "true"], "unknown option '--sed'"],
     ["an invalid value", ["--api-port", "x", "--", "true"], "'--api-port"],
     ["no command", [], "missing required argument"],
-    [
-      "a value of an option that takes none, which would be the command",
+    ...[
       ["--auto-deliver", "true", "--", "false"],
-      '"true" is before --. An option such as --auto-deliver takes no value: leave out "true".',
-    ],
+      ["--fresh", "true", "false"],
+    ].map((args): [string, string[], string] => [
+      `a value of an option that takes none: ${args.join(" ")}`,
+      args,
+      '"true" is before the command. An option such as --auto-deliver takes no value: leave out "true".',
+    ]),
     ["runs to compare of which there is one", ["--expect-equal", "--", "true"], "Pass --repeat 2 or more."],
     [
       "runs to compare that cannot be equal",
