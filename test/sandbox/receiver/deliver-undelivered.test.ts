@@ -51,47 +51,26 @@ inSandbox("deliverAll continues while others make blocks", { tags: "thorough" },
   }
 });
 
-inSandbox.for(["reset", "partial"] as const)(
-  "deliverAll and POST /deliver return a notification whose response was lost (%s)",
-  async (action, { sandbox }) => {
+inSandbox.for([
+  ["reset", "after_commit"],
+  ["partial", "after_commit"],
+  ["429", "before_commit"],
+  ["503", "before_commit"],
+] as const)(
+  "deliverAll and POST /deliver return a notification whose response was lost or refused (%s)",
+  async ([action, point], { sandbox }) => {
     const { given, faults, deliverAll, description } = sandbox;
-    const lose = async () =>
-      await faults.set({
-        layer: "api",
-        action,
-        point: "after_commit",
-        match: { operation: "deliverNotification" },
-      });
+    const spoil = async () =>
+      await faults.set({ layer: "api", action, point, match: { operation: "deliverNotification" } });
+    const delivered = { status: "delivered", attempts: { length: 1 } };
     const { merchant } = await given.merchant({ state: "pending" });
-    await lose();
-    expect(await deliverAll()).toMatchObject([{ event_id: merchant.event_id, status: "delivered" }]);
+    await spoil();
+    expect(await deliverAll()).toMatchObject([{ event_id: merchant.event_id, ...delivered }]);
     const { purchase } = await given.purchase({ state: "created" });
-    await lose();
+    await spoil();
     const answer = await fetch(`${description.urls.control}/deliver`, { method: "POST" });
     const { notifications } = JSON.parse(await answer.text());
-    expect(notifications.at(-1)).toMatchObject({ event_id: purchase.event_id, status: "delivered" });
-  },
-);
-
-inSandbox.for(["429", "503"] as const)(
-  "deliverAll and POST /deliver deliver after a refusal with %s",
-  async (action, { sandbox }) => {
-    const { given, faults, deliverAll, description } = sandbox;
-    const refuse = async () =>
-      await faults.set({
-        layer: "api",
-        action,
-        point: "before_commit",
-        match: { operation: "deliverNotification" },
-      });
-    await given.merchant({ state: "pending" });
-    await refuse();
-    expect(await deliverAll()).toMatchObject([{ status: "delivered", attempts: { length: 1 } }]);
-    await given.purchase({ state: "created" });
-    await refuse();
-    const answer = await fetch(`${description.urls.control}/deliver`, { method: "POST" });
-    const { notifications } = JSON.parse(await answer.text());
-    expect(notifications.at(-1)).toMatchObject({ status: "delivered", attempts: { length: 1 } });
+    expect(notifications.at(-1)).toMatchObject({ event_id: purchase.event_id, ...delivered });
     expect(await deliverAll()).toEqual([]);
   },
 );
