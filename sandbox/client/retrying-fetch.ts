@@ -5,7 +5,7 @@ import type { ErrorCode } from "../../server/errors/catalogue.ts";
 import { isNetworkError } from "../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
-import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
+import { cloneRequest } from "../lib/http/direct/clone-request.ts";
 import { clearTimeout, machineClock, setTimeout } from "../lib/time/timers.ts";
 
 /** The reason why a request waits before it is repeated. */
@@ -143,7 +143,7 @@ function isRepeatable({ method, headers }: Request): boolean {
 /** Sends a copy of a request and reads the whole answer, which a lost connection can truncate. */
 async function attemptOnce(request: Request, send: Send): Promise<SendResult> {
   try {
-    const answer = await send(withOwnGlobals(() => request.clone()));
+    const answer = await send(cloneRequest(request));
     const { status, statusText, headers } = answer;
     const bytes = await answer.arrayBuffer();
     // A response of a status such as 204 must be made of no body.

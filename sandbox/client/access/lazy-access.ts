@@ -1,7 +1,7 @@
 import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
 import { structuredClone, URL } from "../../../protocol/globals.ts";
-import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
+import { cloneRequest } from "../../lib/http/direct/clone-request.ts";
 import type { Part } from "../../lib/part.ts";
 import type { SendRequest } from "../api-client.ts";
 import { isProblem } from "../problem-error.ts";
@@ -117,7 +117,7 @@ function authorizeWith(access: IssuedAccess, send: SendRequest): SendRequest {
       return await send(request);
     for (let renewals = 0; ; ) {
       const { restores } = access;
-      const copy = withOwnGlobals(() => request.clone());
+      const copy = cloneRequest(request);
       const { credential } = await access.current(send);
       copy.headers.set("Authorization", `Bearer ${credential}`);
       const answer = await send(copy);

@@ -5,7 +5,7 @@ import { mostRenewals } from "../../client/access/lazy-access.ts";
 import { requestAccess } from "../../client/access/request-access.ts";
 import { WriteKeys } from "../../client/access/write-keys.ts";
 import type { SendRequest } from "../../client/api-client.ts";
-import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
+import { cloneRequest } from "../../lib/http/direct/clone-request.ts";
 import type { Part } from "../../lib/part.ts";
 import type { SeededAccount } from "../../service/keys.ts";
 
@@ -57,7 +57,7 @@ export class GivenAccess implements Part<AccessState> {
     return async (request) => {
       for (let renewals = 0; ; ) {
         const before = this.#restores;
-        const copy = withOwnGlobals(() => request.clone());
+        const copy = cloneRequest(request);
         const used = await this.#authorize(copy, program, issue);
         const answer = await this.send(copy);
         if (answer.status !== 401 || renewals === mostRenewals) return answer;

@@ -8,6 +8,9 @@ import { withOwnGlobals } from "./with-own-globals.ts";
 // It keeps no connection: one that the server closes as the next request is sent would be taken for a lost response.
 const agent = new DirectAgent();
 
+/** Requests whose response has not ended: a signal aborts one only as long as its object is not collected. */
+const inProgress = new Set<Request>();
+
 /** The hosts of this machine's loopback. */
 const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
@@ -36,7 +39,9 @@ export async function fetchDirect(input: Request | URL | string, init?: RequestI
     requestDirect(url, { method, headers, agent, signal })
       .once("response", resolve)
       .once("error", reject)
+      .once("close", () => inProgress.delete(request))
       .end(body);
+    inProgress.add(request);
     return await readResponse(await promise);
   } catch (cause) {
     signal.throwIfAborted();
