@@ -7,6 +7,7 @@ import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { findProcess, isRunning } from "../../sandbox/lib/processes/processes.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { fileKind } from "../../server/lib/file-kind.ts";
 
 /** The longest time for a sandbox or a pool to identify itself, in milliseconds. */
 export const answerTimeoutMs = 10_000;
@@ -52,8 +53,9 @@ export async function findRunning(
  */
 export async function describeNone(directory: string, ...advice: readonly string[]): Promise<string> {
   const owner = await readOwner(directory);
-  return owner === null || !isRunning(owner)
-    ? [`No sandbox runs in ${directory}.`, ...advice].join(" ")
+  if (owner === null || !isRunning(owner)) return [`No sandbox runs in ${directory}.`, ...advice].join(" ");
+  return (await fileKind(join(directory, "sandbox.json"))) === "missing"
+    ? `Process ${owner.pid} has taken ${directory}, in which there is no sandbox.json. Wait until the sandbox has started; if it has, the file was removed: stop it with routing-sandbox stop, and start it again.`
     : `Process ${owner.pid} has taken ${directory}, but no sandbox responds as its sandbox.json says. Wait until it has started, or continue it if it was suspended (kill -CONT ${owner.pid}); otherwise stop it with routing-sandbox stop, and start it again.`;
 }
 

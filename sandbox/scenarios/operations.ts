@@ -60,6 +60,7 @@ const stopRecording = defineControl({
   },
   errors,
   recorded: false,
+  needsOwnChain: true,
   handle: async ({ sandbox }) => await sandbox.recorder.stop(),
 });
 

@@ -125,7 +125,7 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
   }),
   PurchaseExists: () => offered,
   UnknownPurchase: () => ({
-    wrong: "the purchase is not on chain yet",
+    wrong: "no purchase with this id is on chain",
     remedy: "Let the relayer offer it (POST …/activate) or its merchant register it",
   }),
   WrongCaller: ({ actual, expected }, step) =>

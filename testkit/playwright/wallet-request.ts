@@ -205,6 +205,9 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
   }
 }
 
+/** The members of a struct. */
+const members = z.record(z.string(), z.unknown());
+
 /** Says which member of a type has no value of its own type, with the members that it is in; null if all have. */
 function wrongMember(
   type: string,
@@ -224,6 +227,8 @@ function wrongMember(
   if (wanted !== null) return null;
   if (value === undefined) return `has no value for the member ${path}`;
   if (!Object.hasOwn(types, type)) return `is not valid: there is no type ${type}`;
+  if (!members.safeParse(value).success)
+    return `is not valid: the member ${path} must be an object of the type ${type}, not ${showValue(value)}`;
   return firstWrong(types[type] ?? [], ({ name, type: inner }) =>
     wrongMember(inner, Reflect.get(Object(value), name), types, path === "" ? name : `${path}.${name}`),
   );

@@ -1966,7 +1966,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Scenario"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
-        409: components["responses"]["Conflict"];
+        409: components["responses"]["Conflict2"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity12"];

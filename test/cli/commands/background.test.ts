@@ -40,7 +40,7 @@ describe("a sandbox in the background", () => {
     expect(await tryCli(["status", "--data-dir", directory])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        `Process ${description.pid} has taken ${directory}, but no sandbox responds`,
+        `Process ${description.pid} has taken ${directory}, in which there is no sandbox.json. Wait until`,
       ),
     });
     await rename(join(folder, "moved"), join(directory, "sandbox.json"));

@@ -365,7 +365,7 @@ describe("why_not says what fails", () => {
     );
     const created = await kit.createPurchase(merchant);
     expect(await whyNot(created, "pay")).toBe(
-      "The transaction would revert: The purchase is not on chain yet. Let the relayer offer it (POST …/activate) or its merchant register it. " +
+      "The transaction would revert: No purchase with this id is on chain. Let the relayer offer it (POST …/activate) or its merchant register it. " +
         "POST …/reconcile would refuse it: The program has not confirmed this purchase yet.",
     );
   });

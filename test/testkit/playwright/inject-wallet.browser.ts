@@ -468,6 +468,12 @@ describe("a page that uses ethers", () => {
       code: -32_602,
       message: "The typed data has no value for the member lines.item.",
     });
+    const struct = { ...unfinished, message: { line: null } };
+    const within = { ...types, Order: [{ name: "line", type: "Line" }] };
+    expect(await call("ask", "eth_signTypedData_v4", [address, { ...struct, types: within }])).toEqual({
+      code: -32_602,
+      message: "The typed data is not valid: the member line must be an object of the type Line, not null.",
+    });
     await wallet.switchChain(5);
     expect(await call("ask", "eth_signTypedData_v4", [address, typed(31_337)])).toMatchObject({ code: 4901 });
     expect(await call("ask", "eth_sendTransaction", [{ from: address, to: address }])).toMatchObject({

@@ -65,6 +65,7 @@ test("what only the sandbox's own chain can do is refused with 409 needs_own_cha
     ["POST", "/snapshots"],
     ["GET", "/snapshot"],
     ["POST", "/scenario", { title: "x" }],
+    ["DELETE", "/scenario"],
     ["POST", "/given", { purchase: { state: "expired" } }],
     ["POST", "/faults", { intent: "reorg" }],
     ["POST", "/faults", { layer: "chain", action: "pause_mining" }],
