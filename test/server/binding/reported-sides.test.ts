@@ -403,6 +403,26 @@ test("a recipient of the bound code at another address is refused as another con
   });
 });
 
+test.each([
+  ["is accepted while neither has other code yet", true, { status: 200, failed: [] }],
+  ["is refused while both have other code", false, { status: 422, failed: ["wallet", "contract"] }],
+])("a payment whose sender and recipient have other code in another block %s", async (_, isLater, judged) => {
+  const { client } = fixture;
+  const { registrar } = fixture.contracts;
+  const [buyer, code] = [fixture.address("buyer"), (await client.getCode({ address: registrar })) ?? "0x"];
+  const setCodes = async (senderCode: Hex, recipientCode: Hex) => {
+    await client.setCode({ address: buyer, bytecode: senderCode });
+    await client.setCode({ address: registrar, bytecode: recipientCode });
+  };
+  if (!isLater) await setCodes("0x00", `${code}00`);
+  const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+  // The node keeps the state of a block when it makes the next one.
+  await client.mine({ blocks: 1 });
+  await (isLater ? setCodes("0x00", `${code}00`) : setCodes("0x", code));
+  await client.mine({ blocks: 1 });
+  expect(await fixture.reconcile(fixture.purchase, [hash])).toMatchObject(judged);
+});
+
 test("ETH that is sent along is reported in wei", async () => {
   const hash = await fixture.send("buyer", { ...fixture.pay(fixture.purchase), value: 10n ** 18n });
   expect(failedChecks(await refuse(hash)).get("value")).toMatchObject({
