@@ -263,13 +263,32 @@ describe("checkClient", () => {
     });
   });
 
-  test("finds that a client activates with another key after 202", async () => {
+  test.each([
+    ["202", "hold"],
+    ["429", "429-after-commit"],
+    ["503", "503-after-commit"],
+  ])("finds that a client activates with another key after %s", async (status, fault) => {
     const { cases } = await checkSale(async (sandbox, merchant) => {
       const id = await sendOnce(sandbox, merchant, randomUUID());
-      if ((await activate(sandbox, id)) === 202) await activate(sandbox, id);
-    }, "activatePurchase/hold");
+      if ((await activate(sandbox, id)) !== 200) await activate(sandbox, id);
+    }, `activatePurchase/${fault}`);
     expect(cases).toMatchObject([
-      { verdict: "acted_twice", cause: expect.stringContaining(" ms after its response was 202.") },
+      { verdict: "acted_twice", cause: expect.stringContaining(` ms after its response was ${status}.`) },
+    ]);
+  });
+
+  test("finds that a client has last read another status of a purchase than it has", async () => {
+    const { cases } = await checkSale(async (sandbox, merchant) => {
+      const id = await sendOnce(sandbox, merchant, randomUUID());
+      await activate(sandbox, id).catch(() => null);
+    }, "activatePurchase/answer-lost");
+    expect(cases).toMatchObject([
+      {
+        verdict: "wrong_figures",
+        cause: expect.stringMatching(
+          /^the client last read status created of pur_\w+, which is active on the chain\.$/,
+        ),
+      },
     ]);
   });
 
