@@ -66,6 +66,25 @@ test("the sandbox is fresh again afterwards", async () => {
   expect(done).toEqual([10, 20, 25]);
 });
 
+test("check is called after every checkEvery steps of a walk and at its end, and reset before each walk", async () => {
+  const sandbox = await freshSandbox();
+  let checks = 0;
+  const checksOfWalks: number[] = [];
+  await sandbox.explore({
+    steps: 4,
+    stepsPerWalk: 3,
+    checkEvery: 2,
+    reset: () => {
+      checks = 0;
+    },
+    check: () => {
+      checks += 1;
+    },
+    onProgress: () => checksOfWalks.push(checks),
+  });
+  expect(checksOfWalks).toEqual([2, 1]);
+});
+
 test("invalid options are refused by their names", async () => {
   const sandbox = await freshSandbox();
   const refusals: [unknown, string][] = [
