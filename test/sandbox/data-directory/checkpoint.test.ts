@@ -37,6 +37,19 @@ async function readState({ chain: { client }, fingerprint, clock }: Sandbox) {
   };
 }
 
+test("a stop with sixteen blocks that are newer than the last checkpoint writes one, and a stop with fifteen does not", async () => {
+  const dataDirectory = await temporaryFolder();
+  const stopWith = async (newer: number) => {
+    await using sandbox = await createSandbox({ dataDirectory });
+    const { client, anvil } = sandbox.chain;
+    await client.mine({ blocks: anvil.loadedBlock + newer - Number(await client.getBlockNumber()) });
+    expect(await checkpointsIn(dataDirectory)).toEqual([]);
+  };
+  await stopWith(15);
+  await stopWith(16);
+  expect(await checkpointsIn(dataDirectory)).toHaveLength(1);
+});
+
 test.for(["missing", "torn", "flipped", "of another block"])(
   "a checkpoint that is %s is not used: the next start makes all blocks again",
   { tags: "thorough" },
