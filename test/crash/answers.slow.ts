@@ -44,7 +44,7 @@ async function expectBooksOf(...done: RelayedRequest[]): Promise<void> {
   await expectBooksToBalance(sandbox.description, credential, finished);
 }
 
-test("a key whose request crashed belongs to that request and no other", { timeout: 60_000 }, async () => {
+test("a key whose request crashed belongs to that request and no other", async () => {
   const { description } = sandbox;
   const request = prepared("crashes");
   await controlSandbox(description, "POST", "/faults", {
@@ -73,7 +73,6 @@ test("a key whose request crashed belongs to that request and no other", { timeo
 
 test.each(["offer", "collect_refund"] as const)(
   "keys that were answered 202 for an %s before a kill get its success once another key has finished it, also after the next kill",
-  { timeout: 60_000 },
   async (kind) => {
     const { description } = sandbox;
     const request = prepared(kind);
@@ -111,9 +110,7 @@ test.each(["offer", "collect_refund"] as const)(
   },
 );
 
-test("an answer that was sent, or only committed, before a kill is sent again byte for byte", {
-  timeout: 60_000,
-}, async () => {
+test("an answer that was sent, or only committed, before a kill is sent again byte for byte", async () => {
   const { description } = sandbox;
   const [answered, unread] = [prepared("answered"), prepared("unread")];
   const answer = await send(description, credential, answered);

@@ -48,7 +48,7 @@ describe("a refund that reverted is collected once when the sandbox is killed", 
   });
 
   // The sandbox that one kill is survived by is the one that the next kill hits.
-  test.each(points)("at %s of its next attempt", { timeout: 60_000 }, async (point) => {
+  test.each(points)("at %s of its next attempt", async (point) => {
     const { description } = sandbox;
     const request = requests.get(point);
     if (request === undefined) throw new Error(`Nothing is prepared for ${point}.`);
@@ -85,9 +85,7 @@ describe("a refund that reverted is collected once when the sandbox is killed", 
   });
 });
 
-test("an operation that was abandoned before a kill begins its next attempt with the next request after it, and not before", {
-  timeout: 60_000,
-}, async () => {
+test("an operation that was abandoned before a kill begins its next attempt with the next request after it, and not before", async () => {
   const folder = await temporaryFolder();
   const first = await start(folder);
   const { description } = first;

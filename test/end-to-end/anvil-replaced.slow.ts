@@ -23,9 +23,7 @@ async function restarted(description: SandboxDescription, times: number): Promis
   await expect.poll(read, { timeout: 30_000, interval: 20 }).toBe(times);
 }
 
-test("an Anvil that gets SIGKILL, alone or through its guard, is replaced while the sandbox runs: same URLs, equal blocks, byte-identical replays, time and mining mode", {
-  timeout: 90_000,
-}, async () => {
+test("an Anvil that gets SIGKILL, alone or through its guard, is replaced while the sandbox runs: same URLs, equal blocks, byte-identical replays, time and mining mode", async () => {
   const folder = await temporaryFolder();
   const sandbox = await startSandbox(folder);
   const { description } = sandbox;
@@ -59,9 +57,7 @@ test("an Anvil that gets SIGKILL, alone or through its guard, is replaced while 
   expect((await readBlocks(second.description)).slice(0, all.length)).toEqual(all);
 });
 
-test("if Anvil has ended with a block that is not in the journal, writes answer rpc_unavailable until another Anvil has replaced it", {
-  timeout: 60_000,
-}, async () => {
+test("if Anvil has ended with a block that is not in the journal, writes answer rpc_unavailable until another Anvil has replaced it", async () => {
   await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder(), mode: "live" });
   const { description, chain } = sandbox;
   const { urls, accounts } = description;
@@ -98,9 +94,7 @@ test("if Anvil has ended with a block that is not in the journal, writes answer 
   for (const [url, body] of writes) expect([200, 201], url).toContain((await post(url, body)).status);
 });
 
-test("a request in progress when Anvil gets SIGKILL has its effect once, and gets its result or a correct error", {
-  timeout: 90_000,
-}, async () => {
+test("a request in progress when Anvil gets SIGKILL has its effect once, and gets its result or a correct error", async () => {
   await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder(), mode: "live" });
   const { description } = sandbox;
   const storefront = await Storefront.open(description);
@@ -126,9 +120,7 @@ test("a request in progress when Anvil gets SIGKILL has its effect once, and get
     expect(all.filter(({ topics }) => topics.includes(request.commitment))).toHaveLength(1);
 });
 
-test("an Anvil that gets SIGKILL while it replaces another Anvil is also replaced", {
-  timeout: 90_000,
-}, async () => {
+test("an Anvil that gets SIGKILL while it replaces another Anvil is also replaced", async () => {
   await using sandbox = await startSandbox(await temporaryFolder());
   const { description } = sandbox;
   const blocks = await readBlocks(description);

@@ -21,7 +21,6 @@ const victims = ["the program", "all at once"] as const;
 
 test.for(victims)(
   "nothing that was answered is lost when %s gets SIGKILL: equal blocks, byte-identical replays, and the purchase continues",
-  { timeout: 90_000 },
   async (victim) => {
     const folder = await temporaryFolder();
     const first = await startSandbox(folder);
@@ -43,9 +42,7 @@ test.for(victims)(
   },
 );
 
-test("every change of the chain survives a kill of all processes: time, balances, code, reorgs, and transactions of unlocked and impersonated accounts", {
-  timeout: 90_000,
-}, async () => {
+test("every change of the chain survives a kill of all processes: time, balances, code, reorgs, and transactions of unlocked and impersonated accounts", async () => {
   const folder = await temporaryFolder();
   const first = await startSandbox(folder);
   const rpc = rpcOf(first.description);
@@ -86,9 +83,7 @@ test("every change of the chain survives a kill of all processes: time, balances
   await after("eth_sendTransactionSync", transfer);
 });
 
-test("a restore and the changes after it survive a kill of all processes, with chain and store in one state", {
-  timeout: 90_000,
-}, async () => {
+test("a restore and the changes after it survive a kill of all processes, with chain and store in one state", async () => {
   const folder = await temporaryFolder();
   const first = await startSandbox(folder);
   const session = await Session.open(actorsOf(first.description), silentPrinter);

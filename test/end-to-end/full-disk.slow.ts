@@ -37,9 +37,7 @@ async function answeredSandbox() {
 describe.skipIf(process.platform !== "linux")(
   "a snapshot of the store of which the disk takes only a part",
   () => {
-    test("leaves the journal in place at a stop, and the next start has everything that was answered", {
-      timeout: 90_000,
-    }, async () => {
+    test("leaves the journal in place at a stop, and the next start has everything that was answered", async () => {
       const { folder, sandbox, requireAnswer } = await answeredSandbox();
       await limitFiles(sandbox, 20_000);
       expect(await sandbox.end("SIGINT")).toBe(0);
@@ -47,9 +45,7 @@ describe.skipIf(process.platform !== "linux")(
       await requireAnswer(again);
     });
 
-    test("refuses a restore, which changes nothing, even if the process is killed right afterwards", {
-      timeout: 90_000,
-    }, async () => {
+    test("refuses a restore, which changes nothing, even if the process is killed right afterwards", async () => {
       const { folder, sandbox, requireAnswer } = await answeredSandbox();
       await controlSandbox(sandbox.description, "POST", "/snapshots");
       await limitFiles(sandbox, 20_000);
@@ -67,9 +63,7 @@ describe.skipIf(process.platform !== "linux")(
   },
 );
 
-test("a data directory whose store.json is missing stops the start, and its journal stays as it is", {
-  timeout: 90_000,
-}, async () => {
+test("a data directory whose store.json is missing stops the start, and its journal stays as it is", async () => {
   const { folder, sandbox } = await answeredSandbox();
   await sandbox.end("SIGKILL");
   const store = join(folder, "store");
@@ -95,9 +89,7 @@ describe.skipIf(process.platform === "win32")("a sandbox whose files may not gro
     expect(sandbox.chain.resumed).toBe(false);
   });
 
-  test("continues an existing sandbox, refuses a write and a checkpoint that are too large, keeps Anvil running, and ends with its own exit code", {
-    timeout: 90_000,
-  }, async () => {
+  test("continues an existing sandbox, refuses a write and a checkpoint that are too large, keeps Anvil running, and ends with its own exit code", async () => {
     const { folder, sandbox, requireAnswer } = await answeredSandbox();
     await sandbox.end("SIGKILL");
     const limited = await startLimited(100, folder);

@@ -37,7 +37,6 @@ async function limit({ description: { pid } }: StartedSandbox, bytes: string) {
 
 test.skipIf(process.platform !== "linux")(
   "a call whose effect cannot be written to disk reports that it has happened, and is durable once the directory accepts writes again",
-  { timeout: 90_000 },
   async () => {
     const folder = await temporaryFolder();
     const first = await startSandbox(folder, "--mode", "deterministic");
@@ -78,7 +77,6 @@ test.skipIf(process.platform !== "linux")(
 
 test.skipIf(process.platform !== "linux")(
   "a live clock that the data directory did not let travel stays where it is, after later writes and a resume too",
-  { timeout: 90_000 },
   async () => {
     const folder = await temporaryFolder();
     const first = await startSandbox(folder);

@@ -20,7 +20,6 @@ import { type StartedSandbox, startSandbox, startWith } from "./started-sandbox.
 
 test.for(["a close", "SIGKILL"])(
   "a purchase that was paid in part continues after %s and a second start, chain included",
-  { timeout: 60_000 },
   async (end) => {
     const folder = await temporaryFolder();
     const killed = end === "SIGKILL" ? await startSandbox(folder) : null;
@@ -144,9 +143,6 @@ test.skipIf(process.platform !== "linux")(
 
 test.skipIf(process.platform !== "linux")(
   "an Anvil whose guard was killed with its sandbox is ended by the next start in the directory, and by no other",
-  {
-    timeout: 90_000,
-  },
   async () => {
     const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
     for (const kill of [false, true]) {

@@ -72,7 +72,6 @@ async function startSandboxToEnd(
 
 test.for(drops.flatMap((drop) => ends.map((end) => ({ ...drop, end }))))(
   "what $method dropped stays dropped, and what was sent after it still waits, when the sandbox resumes ($end)",
-  { timeout: 90_000 },
   async ({ method, read, end }) => {
     const { description, resume } = await startSandboxToEnd(end);
     await controlSandbox(description, "POST", "/mining", { every: "never" });
@@ -98,7 +97,6 @@ test.for(drops.flatMap((drop) => ends.map((end) => ({ ...drop, end }))))(
 
 test.for(["Anvil", "all at once"] as const satisfies Victims[])(
   "what waits for a block still waits, in its order, and blocks are made as before, when %s gets SIGKILL",
-  { timeout: 90_000 },
   async (victim) => {
     const folder = await temporaryFolder();
     const first = await startSandbox(folder);

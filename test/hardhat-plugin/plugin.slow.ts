@@ -157,9 +157,7 @@ test("check-registrar refuses an interface, and a text that no check has, in one
 });
 
 // Two whole checks of a contract.
-test("check-registrar compares the gas with a baseline, and adds the steps that it does not have", {
-  timeout: 180_000,
-}, async () => {
+test("check-registrar compares the gas with a baseline, and adds the steps that it does not have", async () => {
   const { root, hre } = await openProject();
   const sources = [
     "PurchaseRegistrar.sol",

@@ -41,7 +41,7 @@ test("a buyer pays with the test keys at a name of --allow-host", async () => {
   expect(paid.data?.figures.paid).toBe("25000000");
 });
 
-test("the reference lists the operations at a name of --allow-host", { timeout: 60_000 }, async () => {
+test("the reference lists the operations at a name of --allow-host", async () => {
   const page = await browser.open({ expectedErrors });
   await page.goto(`${at(sandbox.description.urls.api)}/reference/`);
   const operation = page.locator('[data-path="/v1/routing/programs/{program}/merchants"]');

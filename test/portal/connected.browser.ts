@@ -33,9 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("a browser wallet that does not know the network adds it by name, public URL and block explorer, and pays", {
-  timeout: 180_000,
-}, async () => {
+test("a browser wallet that does not know the network adds it by name, public URL and block explorer, and pays", async () => {
   const { purchase } = await sandbox.given.purchase({ state: "active" });
   const pages = new WalletKit(await TestKit.of(sandbox), browser);
   const wallet = new InjectedWallet(node.url, sandbox.wallets.buyer);
@@ -62,9 +60,7 @@ test("a browser wallet that does not know the network adds it by name, public UR
   expect(await pages.figuresOf(purchase)).toMatchObject({ outstanding: "0" });
 });
 
-test("the explorer names the network and its block explorer, and hides what only the sandbox's own chain can do", {
-  timeout: 180_000,
-}, async () => {
+test("the explorer names the network and its block explorer, and hides what only the sandbox's own chain can do", async () => {
   const explorer = new ExplorerKit(sandbox, browser);
   const page = await explorer.open();
   await page.getByText(sepolia.name).waitFor();

@@ -46,7 +46,6 @@ async function createPurchase(api: ApiClient, { urls, wallets }: SandboxDescript
 
 test.each(["after_signed", "after_mined"])(
   "a process that crashes at %s loses nothing: the same key continues with the same operation after a restart",
-  { timeout: 60_000 },
   async (point) => {
     const folder = await temporaryFolder();
     const first = await startSandbox(folder);

@@ -24,9 +24,7 @@ const endings = [
   "SIGKILL",
 ] as const;
 
-test("eight sandboxes in one process work at once on their own ports, and equal seeds stay equal", {
-  timeout: 90_000,
-}, async () => {
+test("eight sandboxes in one process work at once on their own ports, and equal seeds stay equal", async () => {
   const sandboxes = await Promise.all(
     Array.from({ length: 8 }, (_, index) => createSandbox({ seed: `s${index % 4}` })),
   );
@@ -46,9 +44,7 @@ test("eight sandboxes in one process work at once on their own ports, and equal 
   }
 });
 
-test("eight worker threads have one sandbox each, and none remains when they end or are terminated", {
-  timeout: 90_000,
-}, async () => {
+test("eight worker threads have one sandbox each, and none remains when they end or are terminated", async () => {
   const workers = Array.from({ length: 8 }, (_, index) => {
     const worker = new Worker(workInThread, {
       workerData: { seed: `s${index % 4}`, ends: index < 4 },
@@ -68,7 +64,7 @@ test("eight worker threads have one sandbox each, and none remains when they end
   for (const { anvil } of told) await expectGone(anvil);
 });
 
-test("no Anvil remains, whichever way its process ends", { timeout: 90_000 }, async () => {
+test("no Anvil remains, whichever way its process ends", async () => {
   await Promise.all(
     endings.map(async (ending) => {
       const child = spawn(process.execPath, [keepRunning, ending], {

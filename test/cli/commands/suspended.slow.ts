@@ -4,9 +4,7 @@ import { temporaryFolder } from "../../temporary-folder.ts";
 import { tryCli } from "../run-cli.ts";
 
 // Waits as long as a command does before it looks whether the sandbox still responds.
-test("a command whose request is in progress ends when the sandbox is suspended, and says how to continue it", {
-  timeout: 120_000,
-}, async () => {
+test("a command whose request is in progress ends when the sandbox is suspended, and says how to continue it", async () => {
   const folder = await temporaryFolder();
   await using sandbox = await startSandbox(folder);
   const { pid, urls } = sandbox.description;

@@ -215,7 +215,6 @@ test("port 0 is no port at which a pool or another program is looked for", async
 
 test("on a broken machine, doctor names each problem with its remedy, and exits with 1", {
   tags: "thorough",
-  timeout: 60_000,
 }, async () => {
   const checkout = await copyCheckout(await temporaryFolder());
   await cp(join(root, "portal"), join(checkout, "portal"), { recursive: true });

@@ -160,9 +160,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     await expectBooksToBalance(owner.description, credential, offers);
   });
 
-  test("a process that leads and is killed while it holds a key leaves the key to the next one", {
-    timeout: 30_000,
-  }, async () => {
+  test("a process that leads and is killed while it holds a key leaves the key to the next one", async () => {
     await haveLead(server, "shared", member.description);
     const request = await offer(owner.description);
     await controlSandbox(owner.description, "POST", "/mining", { every: "never" });
@@ -206,9 +204,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     expect((await give("refund_due")).body.refund).toMatchObject({ status: "due" });
   });
 
-  test("a process without its database answers 503, and continues when the database is back", {
-    timeout: 30_000,
-  }, async () => {
+  test("a process without its database answers 503, and continues when the database is back", async () => {
     const request = creation();
     await server.stop();
     for (const one of both()) {
@@ -239,7 +235,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     await expectBooksToBalance(owner.description, credential, offers);
   });
 
-  test("no request to a process without its database ends it", { timeout: 60_000 }, async () => {
+  test("no request to a process without its database ends it", async () => {
     const { urls } = owner.description;
     const targets = [
       ...both().flatMap((one) => operations.map(({ method, path }) => ({ method, path, url: one.urls.api }))),
@@ -280,28 +276,24 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     ["cannot write down that it leads leaves the lead", "RAISE 'No space is left.'"],
     // Longer than any other statement may take.
     ["writes down late that it leads has the lead since then", "PERFORM pg_sleep(12)"],
-  ])(
-    "a process that %s, and every request reaches the one that leads",
-    { timeout: 60_000 },
-    async (_, act) => {
-      await haveLead(server, "shared", owner.description);
-      await server.ask(`
+  ])("a process that %s, and every request reaches the one that leads", async (_, act) => {
+    await haveLead(server, "shared", owner.description);
+    await server.ask(`
       CREATE FUNCTION shared.hinder() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${act}; RETURN NEW; END $$;
       CREATE TRIGGER hinder BEFORE INSERT OR UPDATE ON shared.about FOR EACH ROW
         WHEN (NEW.name = 'leader' AND NEW.value = '${member.description.urls.api}') EXECUTE FUNCTION shared.hinder()`);
-      await server.ask("DELETE FROM shared.about WHERE name = 'leader'");
-      await server.ask(
-        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted",
-      );
-      await expect.poll(leader).toBeDefined();
-      const relayed = await offer(member.description);
-      for (const one of both()) expect((await untilDone(one, relayed)).status).toBe(200);
-      await server.ask("DROP FUNCTION shared.hinder CASCADE");
-      for (const one of both()) expect((await untilDone(one, await offer(one))).status).toBe(200);
-    },
-  );
+    await server.ask("DELETE FROM shared.about WHERE name = 'leader'");
+    await server.ask(
+      "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted",
+    );
+    await expect.poll(leader).toBeDefined();
+    const relayed = await offer(member.description);
+    for (const one of both()) expect((await untilDone(one, relayed)).status).toBe(200);
+    await server.ask("DROP FUNCTION shared.hinder CASCADE");
+    for (const one of both()) expect((await untilDone(one, await offer(one))).status).toBe(200);
+  });
 
-  test("the database has one owner, and one chain", { timeout: 60_000 }, async () => {
+  test("the database has one owner, and one chain", async () => {
     const other = await temporaryFolder();
     await expect(startSandbox(other)).rejects.toThrow("Another sandbox runs on this database and schema");
     expect(await owner.end("SIGTERM")).toBe(0);
@@ -333,9 +325,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
 });
 
 describe.skipIf(!hasPostgres)(`snapshots ${inPostgres}:`, () => {
-  test("a snapshot is refused while another process has joined and succeeds once that has left", {
-    timeout: 30_000,
-  }, async () => {
+  test("a snapshot is refused while another process has joined and succeeds once that has left", async () => {
     const server = await startPostgres();
     try {
       const store = server.url("snapshots");
@@ -359,9 +349,7 @@ describe.skipIf(!hasPostgres)(`snapshots ${inPostgres}:`, () => {
 });
 
 describe.skipIf(!hasPostgres)(`receivers ${inPostgres}:`, () => {
-  test("a receiver is pinned while no other process has joined and then gets the deliveries of those that join", {
-    timeout: 30_000,
-  }, async () => {
+  test("a receiver is pinned while no other process has joined and then gets the deliveries of those that join", async () => {
     const server = await startPostgres();
     try {
       const store = server.url("receivers");

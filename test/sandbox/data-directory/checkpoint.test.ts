@@ -120,7 +120,6 @@ test("a start after a stop loads the state of the last checkpoint, and makes the
 
 test("a checkpoint is written while a sandbox runs, and a start after a kill of all makes the blocks behind it again", {
   tags: "thorough",
-  timeout: 90_000,
 }, async () => {
   const dataDirectory = await temporaryFolder();
   const first = await startSandbox(dataDirectory, "--mode", "deterministic");
@@ -141,7 +140,6 @@ test("a checkpoint is written while a sandbox runs, and a start after a kill of 
 
 test("data verify mines every block again, compares it, prints what it found, and changes nothing", {
   tags: "thorough",
-  timeout: 90_000,
 }, async () => {
   const dataDirectory = await temporaryFolder();
   const verify = async (...options: string[]) =>

@@ -18,7 +18,6 @@ import { temporaryFolder } from "../../temporary-folder.ts";
 
 test.skipIf(process.platform !== "linux")(
   "a data directory that cannot be made because the directory above it takes none is refused at once",
-  { timeout: 10_000 },
   async () => {
     for (const dataDirectory of ["/proc/routing-sandbox", "/proc/routing-sandbox/below"]) {
       const reason = /: there is no such file \(ENOENT, .*\)\. Make it writable/;
@@ -73,7 +72,7 @@ const others: { readonly [kind: string]: (path: string) => Promise<unknown> } = 
 describe.skipIf(process.platform === "win32").each(Object.entries(others))(
   "a %s in the place of a file is refused at once, by a start, by data verify and by the doctor",
   (_kind, put) => {
-    test("of the store, with its path, and nothing is changed", { timeout: 60_000 }, async () => {
+    test("of the store, with its path, and nothing is changed", async () => {
       const dataDirectory = await stoppedSandbox();
       const store = join(dataDirectory, "store");
       const names = await readdir(store);
@@ -101,7 +100,7 @@ describe.skipIf(process.platform === "win32").each(Object.entries(others))(
       expect(sandbox.chain.resumed).toBe(true);
     });
 
-    test("next to the store, with its path", { timeout: 60_000 }, async () => {
+    test("next to the store, with its path", async () => {
       const dataDirectory = await stoppedSandbox();
       for (const name of ["lock.json", "sandbox.json", ".env"]) {
         const file = join(dataDirectory, name);
@@ -122,7 +121,6 @@ describe.skipIf(process.platform === "win32").each(Object.entries(others))(
 
 test.skipIf(process.platform === "win32")(
   "a pipe with the name under which a file is written first is refused with its path, or does no harm",
-  { timeout: 60_000 },
   async () => {
     const dataDirectory = await stoppedSandbox();
     const pipe = async (...name: string[]) => {
@@ -204,9 +202,7 @@ test("a file named unfinished, which the first version had, does not have a stor
   expect(sandbox.chain.resumed).toBe(true);
 });
 
-test("a start that is refused changes nothing in the store, and removes what a killed sandbox left next to it", {
-  timeout: 60_000,
-}, async () => {
+test("a start that is refused changes nothing in the store, and removes what a killed sandbox left next to it", async () => {
   const dataDirectory = await temporaryFolder();
   const killed = await startSandbox(dataDirectory);
   await killed.end("SIGKILL");

@@ -51,7 +51,6 @@ async function restores(sandbox: Sandbox, count: number): Promise<number> {
 
 test.runIf(process.platform === "linux")(
   "a thousand restores leave no memory, file, timer, listener or difference behind",
-  { timeout: 120_000 },
   async ({ annotate }) => {
     const sandbox = await freshSandbox();
     const fresh = await sandbox.fingerprint();

@@ -8,9 +8,7 @@ import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 
 const modules = new URL("../../../node_modules", import.meta.url).pathname;
 
-test("the guide's five-minute path works as it is written, any number of times in one sandbox", {
-  timeout: 180_000,
-}, async () => {
+test("the guide's five-minute path works as it is written, any number of times in one sandbox", async () => {
   const sandbox = await freshSandbox();
   const { urls } = sandbox.description;
   const guide = await (await fetch(`${urls.docs}/portal/docs.md`)).text();

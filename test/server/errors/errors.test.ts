@@ -493,7 +493,7 @@ describe("every code of the catalogue is met over HTTP", () => {
   });
 
   // Where files cannot grow, nothing can be made durable.
-  test.runIf(hasPrlimit)("storage_unavailable", { timeout: 60_000 }, async () => {
+  test.runIf(hasPrlimit)("storage_unavailable", async () => {
     const folder = await temporaryFolder();
     await using started = await startSandbox(folder);
     const { urls, accounts, pid } = started.description;

@@ -7,9 +7,7 @@ import { serveWallets } from "../wallets/wallet-host.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-test("Redocly's respect runs the Arazzo lifecycle on a running sandbox", {
-  timeout: 120_000,
-}, async () => {
+test("Redocly's respect runs the Arazzo lifecycle on a running sandbox", async () => {
   const kit = await TestKit.shared();
   await using wallets = await serveWallets(kit);
   const inputs = {

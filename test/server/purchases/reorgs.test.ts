@@ -731,7 +731,7 @@ describe.each(["offer", "collect_refund"] as const)(
 
 test.each(["offer", "collect_refund"] as const)(
   "a request for the %s that a reorg and a restart interrupt is answered with the replacement, and no second event",
-  { tags: "thorough", timeout: 60_000 },
+  { tags: "thorough" },
   async (kind) => {
     const shared = { kit, merchant };
     const options = { seed: "restarted", receiptTimeoutMs: 250, dataDirectory: await temporaryFolder() };

@@ -12,9 +12,6 @@ const shipped = fileURLToPath(new URL("../../../examples/scenarios/", import.met
 const files = await readdir(shipped);
 test.for(files)(
   "the scenario %s comes out as it was recorded (if it is to change: npx node scripts/record-scenarios.ts)",
-  {
-    timeout: 60_000,
-  },
   async (file) => {
     const scenario = await readScenario(join(shipped, file));
     const titles: string[] = [];

@@ -37,9 +37,7 @@ async function readFees({ description }: Sandbox): Promise<unknown> {
   return await rpcOf(description)("eth_feeHistory", "0x2", "0x0", [50]);
 }
 
-test("block 0 is the parent of block 1 after every load: from a checkpoint, a compacted journal, a snapshot file and the journal of a killed Anvil", {
-  timeout: 90_000,
-}, async () => {
+test("block 0 is the parent of block 1 after every load: from a checkpoint, a compacted journal, a snapshot file and the journal of a killed Anvil", async () => {
   const folder = await temporaryFolder();
   const [dataDirectory, file] = [join(folder, "data"), join(folder, "saved.snapshot")];
   let sandbox = await createSandbox({ seed: "zero", dataDirectory });

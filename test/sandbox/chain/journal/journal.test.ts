@@ -452,7 +452,6 @@ test("changes of the chain that the disk refused are written later in the order 
 
 test("a store of which a file is missing is refused by a start, a load and data verify, which change nothing", {
   tags: "thorough",
-  timeout: 60_000,
 }, async () => {
   const { dataDirectory, file } = await stopped();
   const store = join(dataDirectory, "store");
@@ -514,7 +513,7 @@ const userRuns = spawnSync(process.execPath, [cli, "--version"], user).status ==
 
 test.skipIf(!userRuns)(
   "a --fresh of a store that this user may not remove is refused, and the next start continues with it",
-  { tags: "thorough", timeout: 60_000 },
+  { tags: "thorough" },
   async () => {
     const dataDirectory = await temporaryFolder();
     const store = join(dataDirectory, "store");

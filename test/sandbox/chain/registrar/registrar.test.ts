@@ -164,7 +164,7 @@ test("a contract whose funding source is bound to the implementation of its prox
   });
 });
 
-test("an error that only this contract has is named, with its arguments", { timeout: 120_000 }, async () => {
+test("an error that only this contract has is named, with its arguments", async () => {
   await using sandbox = await start(await ledgerBehind("uups"));
   const { purchase } = await sandbox.given.purchase({ state: "active" });
   const { hash } = purchase.commitment;

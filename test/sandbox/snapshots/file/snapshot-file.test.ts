@@ -399,7 +399,6 @@ async function save(): Promise<string> {
 
 test("another process with another home and folder continues from a snapshot file as the sandbox itself does", {
   tags: "thorough",
-  timeout: 60_000,
 }, async () => {
   const start = await sandbox.snapshot();
   const file = await save();
@@ -420,7 +419,6 @@ test("another process with another home and folder continues from a snapshot fil
 
 test("a loaded sandbox reads the states of the latest blocks of its file, and loses the oldest one with each new block", {
   tags: "thorough",
-  timeout: 60_000,
 }, async () => {
   const folder = await temporaryFolder();
   const file = join(folder, "saved.snapshot");

@@ -625,7 +625,6 @@ test("a data directory that this user may not write to is refused with a sentenc
 const fullDisk = mountable();
 test.skipIf(!fullDisk)(
   "a full disk is answered 503, loses nothing that was acknowledged, and is written to again once there is room (needs root, to mount one)",
-  { timeout: 60_000 },
   async () => {
     const disk = await temporaryFolder();
     mount(disk);
@@ -715,7 +714,6 @@ async function put(store: Store, key: string, subject: string): Promise<void> {
 
 test.skipIf(!fullDisk)(
   "data verify reads a directory on a read-only disk (needs root, to mount one)",
-  { timeout: 60_000 },
   async () => {
     const [folder, disk] = [await temporaryFolder(), await temporaryFolder()];
     execFileSync("mount", ["--bind", folder, disk]);
