@@ -41,10 +41,14 @@ test("a whole lifecycle, refusals, faults and a rotation log no secret", async (
     body: "{}",
   });
   const { credential } = z.object({ credential: z.string() }).parse(await issued.json());
-  secrets.push(credential);
+  // Without its prefix, which is percent-encoded below.
+  secrets.push(credential.slice(4));
   // Secrets where they do not belong, and a body that breaks.
   for (const Authorization of [`Bearer ${credential}x`, `Basic ${credential}`, credential])
     await fetch(`${urls.api}/v1/routing/programs/prg_demo`, { headers: { Authorization } });
+  for (const part of [credential, credential.replace("_", "%5F")])
+    for (const headers of [{}, { Origin: "https://evil.example" }])
+      await fetch(`${urls.api}/v1/routing/programs/${part}`, { method: "POST", headers });
   await fetch(`${urls.api}/v1/routing/access`, {
     method: "POST",
     headers: { Authorization: `Bearer ${accounts[0]?.key}`, "Content-Type": "application/json" },
