@@ -16,6 +16,7 @@ import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
 
 interface Reorg {
   Method: "anvil_reorg";
@@ -106,8 +107,9 @@ test("the first block after a restore is one second later than the restored bloc
   await snapshot.restore();
 });
 
-test("a restore takes a live clock back by what it travelled since", async () => {
-  await using live = await createSandbox({ mode: "live" });
+test("a restore takes a live clock back by what it travelled since, also for the next run", async () => {
+  const options = { mode: "live", dataDirectory: await temporaryFolder() } as const;
+  await using live = await createSandbox(options);
   const { clock } = live;
   await clock.travel({ days: 2 });
   const offset = clock.offset();
@@ -116,6 +118,9 @@ test("a restore takes a live clock back by what it travelled since", async () =>
   expect(clock.offset()).toBe(offset + 8 * day);
   await snapshot.restore();
   expect(clock.offset()).toBe(offset);
+  await live.close();
+  await using next = await createSandbox(options);
+  expect(next.clock.offset()).toBe(offset);
 });
 
 test.each(["transaction", "never", 3_600] as const)(
