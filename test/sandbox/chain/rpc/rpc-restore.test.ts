@@ -51,14 +51,18 @@ describe("a restore brings back what the node was at the snapshot:", () => {
     },
   );
 
-  test("the gas limit of the next block", async () => {
-    const next = async () => (await sandbox.chain.client.getBlock({ blockTag: "pending" })).gasLimit;
-    await call("evm_setBlockGasLimit", [toHex(55_000_000)]);
+  test("the gas limit and the base fee of the next block", async () => {
+    const set = async (gasLimit: number, baseFee: number) => {
+      await call("evm_setBlockGasLimit", [toHex(gasLimit)]);
+      await call("anvil_setNextBlockBaseFeePerGas", [toHex(baseFee)]);
+    };
+    await set(55_000_000, 1_500_000_000);
     const snapshot = await sandbox.snapshot();
-    await call("evm_setBlockGasLimit", [toHex(16_000_000)]);
+    await set(16_000_000, 1_000_000_000);
     await call("evm_mine");
     await snapshot.restore();
-    expect(await next()).toBe(55_000_000n);
+    const next = await sandbox.chain.client.getBlock({ blockTag: "pending" });
+    expect(next).toMatchObject({ gasLimit: 55_000_000n, baseFeePerGas: 1_500_000_000n });
   });
 });
 
