@@ -29,6 +29,8 @@ test("wrong wallet", async ({ sandbox }) => {
 });
 
 test("lost answer", async ({ sandbox }) => {
+  // The given state requests it again.
+  await sandbox.faults.set("answer-lost", { operation: "createPurchase" });
   const { purchase } = await sandbox.given.purchase({ state: "created" });
   await sandbox.faults.set("answer-lost", { operation: "activatePurchase" });
   await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {

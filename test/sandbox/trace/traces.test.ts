@@ -87,7 +87,7 @@ test.each([
   ["lost-answer", "Last failure\n\\d+\\. \\[api, failed\\] activatePurchase"],
   [
     "lost-answer",
-    "Fault\n\\d+\\. \\[fault, ok\\] Fault set: api reset after commit.*\n +It has acted once\\.",
+    "Fault\n\\d+\\. \\[fault, ok\\] Fault set: api reset after commit, for operation activatePurchase.*\n +It has acted once\\.",
   ],
   ["late-claim", "deadline \\d{10} \\(2026-01-\\d\\dT"],
   ["timeout", "\\[api, open\\] POST .*merchants: no response for \\d+ ms"],
