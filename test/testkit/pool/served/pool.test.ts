@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { json, text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolOperations } from "../../../../testkit/pool/served/pool-operations.ts";
-import { startCli } from "../../../cli/run-cli.ts";
+import { runCli, startCli } from "../../../cli/run-cli.ts";
 import { controlSandbox } from "../../../kit/control.ts";
 import { AnswerCheck } from "../../../server/openapi/fuzz/answer-check.ts";
 import { parseDescription } from "../../../server/openapi/fuzz/description.ts";
@@ -120,18 +120,20 @@ test("the next lease of a sandbox has none of the snapshots of the former one, a
   for (const { id } of [next, other]) await ask("DELETE", `/leases/${id}`);
 });
 
-test("a lease that is renewed continues, and GET / has the limits and metrics", async () => {
+test("a lease that is renewed continues, status --wait waits for the sandbox of an expired one, and GET / has the limits and metrics", async () => {
   await pool.free(2);
   const { id, expires_at } = await lease({ seconds: 3 });
   const renewal = await ask("PUT", `/leases/${id}`, { seconds: 600 });
   const renewed: Leased = JSON.parse(await renewal.text());
   expect(Date.parse(renewed.expires_at)).toBeGreaterThan(Date.parse(expires_at) + 500_000);
+  const status = async () => JSON.parse(await (await ask("GET", "/")).text());
+  const { expired } = (await status()).metrics;
   // A lease of the same length that began later expires.
   await lease({ seconds: 3 });
-  const status = async () => await (await ask("GET", "/")).json();
-  await expect.poll(status).toMatchObject({ metrics: { expired: 1 } });
-  await pool.free(1);
-  expect(await (await ask("GET", "/")).json()).toMatchObject({
+  await expect.poll(status).toMatchObject({ metrics: { expired: expired + 1 } });
+  const waited = JSON.parse(await runCli("status", "--pool", pool.url, "--wait", "--json"));
+  expect(waited).toMatchObject({ free: 1, preparing: 0 });
+  expect(await status()).toMatchObject({
     size: 2,
     free: 1,
     leased: 1,
