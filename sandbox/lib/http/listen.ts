@@ -1,12 +1,15 @@
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, isIPv6 } from "node:net";
+import { type AddressInfo, isIPv6, type Socket } from "node:net";
 import { headerBytes } from "../../../server/http/limits.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
-import { endsWithin } from "../time/timers.ts";
+import { afterRunning, endsWithin } from "../time/timers.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
 import type { SharedPaths } from "./cors.ts";
 import type { PagePolicy } from "./host-and-origin.ts";
 import { type Host, PortGuard } from "./port-guard.ts";
+
+/** The time in which a process reads what has arrived, in milliseconds. */
+const readingMs = 100;
 
 /** The address that a sandbox listens at by default. */
 export const loopback = "127.0.0.1";
@@ -71,6 +74,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     requireHostHeader: false,
   });
   server.maxConnections = connections;
+  server.on("timeout", closeIdle);
   await bind(server, { port, address, option });
   const { port: bound } = addressOf(server);
   // An address of all interfaces includes loopback.
@@ -92,6 +96,12 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       await promise;
     },
   };
+}
+
+/** Closes a connection that was idle too long, unless a request arrived while the process was blocked, as at a breakpoint: that is read first. */
+function closeIdle(socket: Socket): void {
+  const { bytesRead } = socket;
+  afterRunning(readingMs, () => socket.bytesRead === bytesRead && socket.destroy()).unref();
 }
 
 function bind(
