@@ -44,7 +44,7 @@ export interface InjectedWalletOptions {
   answers?: WalletAnswers;
   /** Milliseconds before each answer, except for reads. Without it, the wallet answers at once. */
   delayMs?: number;
-  /** Whether the page is connected from the start, as after an earlier visit. By default false: it has to connect (`eth_requestAccounts`). */
+  /** Whether pages are connected from the start, as after an earlier visit. By default false: each origin has to connect (`eth_requestAccounts`). */
   connected?: boolean;
   /** Starts locked: it shows no account, and a request to connect waits for `unlock()`. By default false. */
   locked?: boolean;
@@ -79,8 +79,9 @@ export class InjectedWallet {
   #wallets: readonly Wallet[];
   #unlocked = Promise.withResolvers<void>();
   #locked: boolean;
-  #connected: boolean;
-  #emit: (event: string, payload: unknown) => Promise<void> = async () => {};
+  /** The origins of pages that have connected. */
+  readonly #connected = new Set<string>();
+  #emit: (event: string, payload: unknown, origins: string[] | null) => Promise<void> = async () => {};
   readonly #options: InjectedWalletOptions;
 
   constructor(wallets: readonly Wallet[], options: InjectedWalletOptions = {}) {
@@ -88,7 +89,6 @@ export class InjectedWallet {
     this.#options = options;
     this.answers = options.answers ?? "approve";
     this.#locked = options.locked ?? false;
-    this.#connected = options.connected ?? false;
   }
 
   /** How its owner answers the next requests. @throws SandboxError argument_invalid when it is set to something else. */
@@ -110,11 +110,14 @@ export class InjectedWallet {
     const { name = "Sandbox Wallet", rdns = "dev.routing-sandbox.wallet" } = this.#options;
     const uuid = randomUUID();
     const ask = `askWallet_${uuid.replaceAll("-", "")}`;
-    this.#emit = async (event, payload) => {
-      await page.evaluate(emitEvent, { ask, event, payload });
+    this.#emit = async (event, payload, origins) => {
+      await page.evaluate(emitEvent, { ask, event, payload, origins });
     };
     const announcement = { info: { uuid, name, icon, rdns }, ask };
-    await page.exposeFunction(ask, async (method, params) => await this.#answer(method, params));
+    await page.exposeFunction(
+      ask,
+      async (method, params, origin) => await this.#answer(method, params, origin),
+    );
     await page.addInitScript(announceProvider, announcement);
     await page.evaluate(announceProvider, announcement);
   }
@@ -154,34 +157,36 @@ export class InjectedWallet {
     });
   }
 
-  /** Shows the page the accounts. */
-  async #connect(): Promise<void> {
-    await this.#changeAccounts(() => {
-      this.#connected = true;
-    });
+  /** Shows pages of an origin the accounts, and tells the page if it saw none (EIP-1193). */
+  async #connect(origin: string): Promise<void> {
+    if (this.#isConnected(origin)) return;
+    this.#connected.add(origin);
+    const accounts = this.#accounts(origin);
+    if (accounts.length > 0) await this.#emit("accountsChanged", accounts, [origin]);
   }
 
-  /** Changes what the page sees of accounts, and tells it if that is another list (EIP-1193). */
+  /** Changes what connected pages see of accounts, and tells the page if that is another list (EIP-1193). */
   async #changeAccounts(change: () => void): Promise<void> {
-    const before = this.#accounts().join();
+    const before = this.#shown().join();
     change();
-    if (this.#accounts().join() !== before) await this.#emit("accountsChanged", this.#accounts());
+    const origins = this.#options.connected === true ? null : [...this.#connected];
+    if (this.#shown().join() !== before) await this.#emit("accountsChanged", this.#shown(), origins);
   }
 
   /** Selects a chain, and tells the page if it is another one (EIP-1193). */
   async #selectChain(chainId: Hex): Promise<void> {
     const before = await this.#selectedChain();
     this.chainId = chainId;
-    if (chainId !== before) await this.#emit("chainChanged", chainId);
+    if (chainId !== before) await this.#emit("chainChanged", chainId, null);
   }
 
-  async #answer(method: string, params: unknown): Promise<PageAnswer> {
+  async #answer(method: string, params: unknown, origin: string): Promise<PageAnswer> {
     const request: WalletRequest = { method, params, decoded: { type: "read" }, outcome: null };
     this.requests.push(request);
     try {
       request.decoded = decodeRequest(method, params);
-      const result = await this.#ask(request);
-      if (request.decoded.type === "connection") await this.#connect();
+      const result = await this.#ask(request, origin);
+      if (request.decoded.type === "connection") await this.#connect(origin);
       request.outcome = { status: "answered", result };
       return { result };
     } catch (error) {
@@ -192,12 +197,12 @@ export class InjectedWallet {
     }
   }
 
-  async #ask(request: WalletRequest): Promise<unknown> {
+  async #ask(request: WalletRequest, origin: string): Promise<unknown> {
     const { decoded } = request;
-    if (decoded.type === "read") return await this.#read(request);
+    if (decoded.type === "read") return await this.#read(request, origin);
     await wait(this.#options.delayMs ?? 0);
-    if ("from" in decoded) await this.#requireAble(decoded);
-    const approve = async () => await this.#carryOut(request, decoded);
+    if ("from" in decoded) await this.#requireAble(decoded, origin);
+    const approve = async () => await this.#carryOut(request, decoded, origin);
     const { answers } = this;
     if (typeof answers === "function") return await answers(request, approve);
     if (decoded.type === "connection") return await approve();
@@ -211,7 +216,7 @@ export class InjectedWallet {
           throw new ProviderError(4902, `The wallet does not know the chain ${chainOf(decoded)}.`);
         throw new ProviderError(4901, `The wallet is connected to the chain ${wrongChain} only.`);
       case "tamper":
-        return await this.#carryOut(request, tamperWith(decoded));
+        return await this.#carryOut(request, tamperWith(decoded), origin);
     }
   }
 
@@ -219,8 +224,8 @@ export class InjectedWallet {
    * Refuses what a wallet refuses before it asks its owner: another account, a transaction on a chain that it does not send to, and typed
    * data of another chain than the selected one (EIP-712).
    */
-  async #requireAble(decoded: Extract<DecodedRequest, { from: Hex }>): Promise<void> {
-    this.#walletOf(decoded.from);
+  async #requireAble(decoded: Extract<DecodedRequest, { from: Hex }>, origin: string): Promise<void> {
+    this.#walletOf(decoded.from, origin);
     const [own, selected] = await Promise.all([this.#ownChain(), this.#selectedChain()]);
     if (decoded.type === "transaction" && selected !== own)
       throw new ProviderError(
@@ -241,24 +246,24 @@ export class InjectedWallet {
       );
   }
 
-  async #carryOut({ method }: WalletRequest, decoded: DecodedRequest): Promise<unknown> {
+  async #carryOut({ method }: WalletRequest, decoded: DecodedRequest, origin: string): Promise<unknown> {
     switch (decoded.type) {
       case "connection":
         if (this.#locked) await this.#unlocked.promise;
-        await this.#connect();
-        return this.#accounts();
+        await this.#connect(origin);
+        return this.#accounts(origin);
       case "chain":
         return await this.#changeChain(method, decoded);
       case "transaction": {
         const { from, to, data, value, gas } = decoded;
-        const wallet = this.#walletOf(from);
+        const wallet = this.#walletOf(from, origin);
         const call = { to, data, value };
         return await wallet.submit(call, gas === null ? await estimateGas(wallet, call) : BigInt(gas));
       }
       case "message":
-        return await this.#walletOf(decoded.from).signMessage({ raw: decoded.bytes });
+        return await this.#walletOf(decoded.from, origin).signMessage({ raw: decoded.bytes });
       case "typed_data":
-        return await this.#walletOf(decoded.from).signTypedData(decoded.typed_data);
+        return await this.#walletOf(decoded.from, origin).signTypedData(decoded.typed_data);
       case "read":
         return null;
     }
@@ -276,9 +281,9 @@ export class InjectedWallet {
   }
 
   /** Answers what needs no consent: the wallet's state, or a read of its chain. */
-  async #read({ method, params }: WalletRequest): Promise<unknown> {
-    if (method === "eth_accounts") return this.#accounts();
-    if (method === "eth_coinbase") return this.#accounts()[0] ?? null;
+  async #read({ method, params }: WalletRequest, origin: string): Promise<unknown> {
+    if (method === "eth_accounts") return this.#accounts(origin);
+    if (method === "eth_coinbase") return this.#accounts(origin)[0] ?? null;
     const [own, selected] = await Promise.all([this.#ownChain(), this.#selectedChain()]);
     if (method === "eth_chainId") return selected;
     if (method === "net_version") return BigInt(selected).toString();
@@ -307,13 +312,18 @@ export class InjectedWallet {
     return this.answers === "wrong-chain" ? wrongChain : (this.chainId ?? (await this.#ownChain()));
   }
 
-  /** Whether the page sees the accounts. */
-  get #isShown(): boolean {
-    return this.#connected && !this.#locked;
+  /** Whether pages of an origin have connected. */
+  #isConnected(origin: string): boolean {
+    return this.#options.connected === true || this.#connected.has(origin);
   }
 
-  #accounts(): Hex[] {
-    return this.#isShown ? this.#wallets.map(({ address }) => address) : [];
+  /** The accounts that connected pages see. */
+  #shown(): Hex[] {
+    return this.#locked ? [] : this.#wallets.map(({ address }) => address);
+  }
+
+  #accounts(origin: string): Hex[] {
+    return this.#isConnected(origin) ? this.#shown() : [];
   }
 
   #first(): Wallet {
@@ -322,11 +332,12 @@ export class InjectedWallet {
     return first;
   }
 
-  #walletOf(from: string): Wallet {
+  #walletOf(from: string, origin: string): Wallet {
     const isIts = ({ address }: Wallet) => address.toLowerCase() === from.toLowerCase();
-    const found = this.#isShown ? this.#wallets.find(isIts) : undefined;
+    const isConnected = this.#isConnected(origin);
+    const found = isConnected && !this.#locked ? this.#wallets.find(isIts) : undefined;
     if (found !== undefined) return found;
-    const remedy = this.#connected ? "" : " Send eth_requestAccounts first.";
+    const remedy = isConnected ? "" : " Send eth_requestAccounts first.";
     throw new ProviderError(4100, `The account ${from} is not connected.${remedy}`);
   }
 }

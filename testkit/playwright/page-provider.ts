@@ -13,6 +13,8 @@ export interface ProviderEvent {
   ask: string;
   event: string;
   payload: unknown;
+  /** The origins whose pages get it; null for any. */
+  origins: string[] | null;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface WalletPage {
   /** Adds a function to the page that calls one of the test. */
   exposeFunction(
     name: string,
-    callback: (method: string, params: unknown) => Promise<PageAnswer>,
+    callback: (method: string, params: unknown, origin: string) => Promise<PageAnswer>,
   ): Promise<unknown>;
   /** Runs a function in every document of the page, before its own scripts. */
   addInitScript(script: (announcement: Announcement) => void, announcement: Announcement): Promise<unknown>;
@@ -36,10 +38,11 @@ export interface WalletPage {
 
 /** The parts of a window that the functions below use: they run in the page. */
 interface PageWindow {
-  [ask: string]: ((method: string, params: unknown) => Promise<PageAnswer>) | undefined;
+  [ask: string]: ((method: string, params: unknown, origin: string) => Promise<PageAnswer>) | undefined;
 }
 interface PageEvents {
   ethereum?: unknown;
+  location: { origin: string };
   addEventListener(type: string, listener: (event: { detail?: unknown }) => void): void;
   dispatchEvent(event: unknown): boolean;
   CustomEvent: new (type: string, init?: { detail: unknown }) => unknown;
@@ -60,7 +63,7 @@ export function announceProvider({ info, ask }: Announcement): void {
         throw Object.assign(new Error("request takes { method, params }. Pass the name of a method."), {
           code: -32_602,
         });
-      const answer = await (globalThis as unknown as PageWindow)[ask]?.(method, params);
+      const answer = await (globalThis as unknown as PageWindow)[ask]?.(method, params, page.location.origin);
       if (answer === undefined) throw Object.assign(new Error("The test has ended."), { code: 4900 });
       if ("code" in answer) {
         const { message, ...members } = answer;
@@ -87,7 +90,8 @@ export function announceProvider({ info, ask }: Announcement): void {
 }
 
 /** Runs in the page: calls the listeners of an event of EIP-1193. */
-export function emitEvent({ ask, event, payload }: ProviderEvent): void {
+export function emitEvent({ ask, event, payload, origins }: ProviderEvent): void {
   const page = globalThis as unknown as PageEvents;
+  if (origins !== null && !origins.includes(page.location.origin)) return;
   page.dispatchEvent(new page.CustomEvent(`${ask}:event`, { detail: { event, payload } }));
 }

@@ -66,6 +66,7 @@ const quantity = (unit: string) =>
     (value) => isInteger(value, 0n, maxUint256) && isHex(value),
     `must be ${unit} in hex with 0x`,
   );
+const delegatesNot = "a wallet delegates to no contract for a page";
 const sendParams = z.tuple([
   z.object({
     from: hex,
@@ -80,9 +81,8 @@ const sendParams = z.tuple([
     maxFeePerGas: quantity("wei").optional(),
     maxPriorityFeePerGas: quantity("wei").optional(),
     nonce: quantity("transactions").optional(),
-    type: z
-      .enum(["0x0", "0x1", "0x2"], "must be 0x0, 0x1 or 0x2: a wallet delegates to no contract for a page")
-      .optional(),
+    type: z.enum(["0x0", "0x1", "0x2"], `must be 0x0, 0x1 or 0x2: ${delegatesNot}`).optional(),
+    authorizationList: z.undefined(`must be left out: ${delegatesNot}`).optional(),
   }),
 ]);
 const chainParams = z.tuple([z.object({ chainId })]);

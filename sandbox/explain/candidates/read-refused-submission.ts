@@ -44,8 +44,18 @@ export async function readRefusedSubmission(
   if (refusal === undefined) return null;
   const isUsed = (await services.store.get("used_transactions", observed.hash)) !== undefined;
   if (id === undefined && isUsed && !failed(refusal, "unused")) return null;
+  if (await isSubmittedSince(refusal, services)) return null;
   const candidate = await candidateOfRefusal(refusal, observed, services);
   return candidate === null ? null : { refusal, candidate };
+}
+
+/** Returns whether a wallet route has accepted the refused transaction for the same object since. */
+async function isSubmittedSince(
+  { transaction_hash: hash, subject, at }: Refusal,
+  { store }: Services,
+): Promise<boolean> {
+  const submissions = await store.list("submissions", { subject });
+  return submissions.some(({ value }) => value.transaction_hash === hash && value.submitted_at >= at);
 }
 
 /** Builds what a refused submission was compared with: as it was asked, with what the chain has now. */

@@ -80,6 +80,26 @@ test("a refused hash is explained with the amount that its submission named", as
   });
 });
 
+test("a refused hash is accepted once a wallet route has taken it, with another amount or for what it is", async () => {
+  const { purchase } = fixture;
+  for (const [action, call] of [
+    ["approve", fixture.approve(5n * usdc)],
+    ["pay", fixture.pay(purchase, 5n * usdc)],
+  ] as const) {
+    const transaction_hash = await fixture.succeed("buyer", call);
+    const submit = async (amount: bigint) =>
+      (await fixture.submitToWallet(purchase, { action, transaction_hash, amount: String(amount) })).status;
+    expect(await submit(4n)).toBe(422);
+    expect(await explain(transaction_hash)).toMatchObject({ accepted: false, subject: purchase.id });
+    expect(await submit(5n * usdc)).toBe(200);
+    for (const query of ["", `?for=${purchase.id}`])
+      expect(await explain(transaction_hash, query)).toMatchObject({
+        accepted: true,
+        submission: null,
+      });
+  }
+});
+
 test("of several refused submissions the newest is explained, and any other one on request", async () => {
   const hash = await transfer();
   await fixture.reconcile(fixture.purchase, [hash]);

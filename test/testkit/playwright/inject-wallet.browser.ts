@@ -252,6 +252,18 @@ describe("a page that uses ethers", () => {
     // As after an earlier visit.
     await page.reload();
     expect(await call("ask", "eth_accounts", [])).toEqual([merchant.address, buyer.address]);
+    // A page of another origin has to connect itself, in the same tab and in a frame.
+    const elsewhere = page.url().replace("127.0.0.1", "localhost");
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement("iframe"), { src: "${elsewhere}" }))`,
+    );
+    const frame = await page.waitForSelector("iframe").then(async (found) => await found.contentFrame());
+    await frame?.waitForFunction("window.ethereum");
+    const ask = `ethereum.request({ method: "eth_accounts" })`;
+    expect(await frame?.evaluate(ask)).toEqual([]);
+    await page.goto(elsewhere);
+    expect(await call("ask", "eth_accounts", [])).toEqual([]);
+    expect(await sign()).toMatchObject({ code: 4100 });
   });
 
   test("takes no other answers than those that it knows", async () => {
@@ -449,7 +461,8 @@ describe("a page that uses ethers", () => {
       });
     for (const [wrong, message] of [
       [{ to: address, data: "0x01", input: "0x02" }, "another `input`"],
-      [{ to: address, type: "0x4", authorizationList: [] }, "delegates to no contract"],
+      [{ to: address, type: "0x4" }, "delegates to no contract"],
+      [{ to: address, authorizationList: [] }, "delegates to no contract"],
       [{ to: address, data: "0x1" }, "must be whole bytes in hex with 0x"],
       [{ to: address, input: "0xzz" }, "must be whole bytes in hex with 0x"],
       [{ to: address, value: "0x" }, "must be wei in hex with 0x"],
