@@ -77,16 +77,16 @@ async function readAt(url: string, path: string, option: "control" | "pool"): Pr
 /** Asks for the health of the sandbox until it is good, at most for the time of --timeout. */
 async function waitUntilHealthy(flags: StatusFlags): Promise<void> {
   const deadline = performance.now() + flags.timeout * 1_000;
-  for (;;) {
+  for (let known: string | null = null; ; ) {
     const left = Math.max(1, deadline - performance.now());
-    const problem = await healthProblem(
-      flags,
-      AbortSignal.timeout(Math.min(Math.ceil(left), answerTimeoutMs)),
-    );
+    const signal = AbortSignal.timeout(Math.min(Math.ceil(left), answerTimeoutMs));
+    const problem = await healthProblem(flags, signal);
     if (problem === null) return;
+    // A request that the end of the time has cut off says less than the one before.
+    known = signal.aborted && known !== null ? known : problem;
     if (performance.now() > deadline)
       throw new Error(
-        `After ${flags.timeout} s: ${problem} Wait longer with --timeout, or start a ${flags.pool === undefined ? "sandbox" : "pool"}.`,
+        `After ${flags.timeout} s: ${known} Wait longer with --timeout, or start a ${flags.pool === undefined ? "sandbox" : "pool"}.`,
       );
     await wait(50);
   }

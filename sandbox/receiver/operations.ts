@@ -85,7 +85,11 @@ const resend = defineControl({
     await calls.run(async () => {
       if (event_id !== undefined) return await receiver.resend(event_id);
       const found = receiver.deliveries().find((one) => one.number === number);
-      if (found === undefined) throw new Problem("not_found", `No delivery ${number} has arrived.`);
+      if (found === undefined)
+        throw new Problem(
+          "not_found",
+          `No delivery ${number} has arrived. GET /receiver/deliveries lists those that have.`,
+        );
       return await receiver.resend(found);
     }),
 });

@@ -1,6 +1,6 @@
 import type { Document } from "yaml";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { readInput } from "../../server/lib/file-kind.ts";
+import { countValues, readInput } from "../../server/lib/file-kind.ts";
 import { replaceNamedFile } from "../../server/lib/replace-file.ts";
 import { describeYamlError } from "../lib/errors/describe-yaml-error.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
@@ -90,6 +90,11 @@ export async function writeScenario(file: string, scenario: Scenario): Promise<v
     throw new SandboxError(
       "scenario_refused",
       `The scenario has ${Math.ceil(content.length / 2 ** 20)} MiB; a scenario file has at most ${mostScenarioBytes / 2 ** 20} MiB. Record fewer steps.`,
+    );
+  if (countValues(content) > mostScenarioValues)
+    throw new SandboxError(
+      "scenario_refused",
+      `The scenario has more than ${mostScenarioValues} values, of which a scenario file has at most as many. Record fewer steps, or ones with fewer values.`,
     );
   await replaceNamedFile(file, content, 0o666).catch((cause: unknown) => {
     throw new SandboxError(

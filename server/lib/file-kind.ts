@@ -62,7 +62,7 @@ export async function readInput(
   const content = Buffer.concat(chunks);
   // A byte order mark, as some editors and shells write it, is not part of a text.
   const bytes = content.subarray(content.indexOf(byteOrderMark) === 0 ? byteOrderMark.length : 0);
-  if (most.values !== undefined && countBytes(bytes, "[{,\n-") > most.values)
+  if (most.values !== undefined && countValues(bytes) > most.values)
     throw new Error(`it has more than ${most.values} values`);
   return bytes;
 }
@@ -71,6 +71,9 @@ export async function readInput(
 function isOwnPipe(path: string): boolean {
   return /^\/(?:dev|proc)\//.test(path);
 }
+
+/** Counts what begins or separates values of JSON or YAML: at least as many as there are values, and twice as many in a list of YAML. */
+export const countValues = (bytes: Uint8Array): number => countBytes(bytes, "[{,\n-");
 
 /** Counts the bytes that are one of these characters: of those that begin or separate values, before they are parsed. */
 export function countBytes(bytes: Uint8Array, characters: string): number {

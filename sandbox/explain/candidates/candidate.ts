@@ -58,8 +58,13 @@ const purchaseSteps: { readonly [S in ExplainedStep]?: Expect<PurchaseRecord> } 
   },
   registration: async (purchase, _, services) =>
     expectRegistration(purchase, (await readOnChain(purchase, services)).exists, services),
-  "payment approval": async (purchase, { args }, services) =>
-    expectPaymentApproval(purchase, BigInt(String(args["value"] ?? args["amount"] ?? "0")), services),
+  async "payment approval"(purchase, { args }, services) {
+    const approved = BigInt(String(args["value"] ?? args["amount"] ?? "0"));
+    if (approved > 0n) return expectPaymentApproval(purchase, approved, services);
+    // No request takes an approval of nothing: by default it is of what is outstanding.
+    const { paid } = await readOnChain(purchase, services);
+    return expectPaymentApproval(purchase, BigInt(purchase.amount) - paid, services);
+  },
   async claim(purchase, { args }, services) {
     const { claim: filed } = await findParts(asJournaled(services), purchase);
     const { exists } = await readOnChain(purchase, services);

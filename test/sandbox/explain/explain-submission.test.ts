@@ -100,6 +100,14 @@ test("a refused hash is accepted once a wallet route has taken it, with another 
   }
 });
 
+test("an approval of nothing is accepted for no purchase", async () => {
+  const hash = await fixture.succeed("buyer", fixture.approve(0n));
+  expect(await explain(hash)).toMatchObject({
+    accepted: false,
+    cause: expect.stringMatching(/^In approve, value is "0"; "\d+" was expected/),
+  });
+});
+
 test("of several refused submissions the newest is explained, and any other one on request", async () => {
   const hash = await transfer();
   await fixture.reconcile(fixture.purchase, [hash]);

@@ -187,7 +187,12 @@ describe("the control API", () => {
     expect((await kit.events.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 2 }]);
     expect(await control("POST", "/receiver/resend", { number: 9 })).toEqual({
       status: 404,
-      body: { type: "about:blank", status: 404, code: "not_found", detail: "No delivery 9 has arrived." },
+      body: {
+        type: "about:blank",
+        status: 404,
+        code: "not_found",
+        detail: "No delivery 9 has arrived. GET /receiver/deliveries lists those that have.",
+      },
     });
   });
 

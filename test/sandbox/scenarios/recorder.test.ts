@@ -285,6 +285,16 @@ test("a file that is not a scenario is refused with the mistake and its position
   );
 });
 
+test("a recording is not written that could not be read", async () => {
+  const file = join(await temporaryFolder(), "many.yaml");
+  const many: Partial<Scenario> = { title: "Many values", steps: new Array(50_001).fill(null) };
+  await expect(writeScenario(file, many as Scenario)).rejects.toMatchObject({
+    code: "scenario_refused",
+    message: expect.stringContaining("has more than 100000 values"),
+  });
+  expect(existsSync(file)).toBe(false);
+});
+
 test("a scenario file that takes more than its length to read, or has values that no option takes, is refused with what to do", {
   tags: "thorough",
 }, async () => {

@@ -481,18 +481,25 @@ describe("a page that uses ethers", () => {
       code: -32_602,
       message: "The typed data has no value for the member lines.item.",
     });
-    const struct = { ...unfinished, message: { line: null } };
-    const within = { ...types, Order: [{ name: "line", type: "Line" }] };
-    expect(await call("ask", "eth_signTypedData_v4", [address, { ...struct, types: within }])).toEqual({
-      code: -32_602,
-      message: "The typed data is not valid: the member line must be an object of the type Line, not null.",
-    });
     await wallet.switchChain(5);
     expect(await call("ask", "eth_signTypedData_v4", [address, typed(31_337)])).toMatchObject({ code: 4901 });
     expect(await call("ask", "eth_sendTransaction", [{ from: address, to: address }])).toMatchObject({
       code: 4901,
     });
     expect(await call("ask", "net_version", [])).toBe("5");
+  });
+
+  test("gets no signature of typed data whose member of a struct is null", async () => {
+    const { call } = await openShop(sandbox.wallets.buyer);
+    const types = {
+      Order: [{ name: "line", type: "Line" }],
+      Line: [{ name: "units", type: "uint256" }],
+    };
+    const order = { types, primaryType: "Order", domain: { chainId: 31_337 }, message: { line: null } };
+    expect(await call("ask", "eth_signTypedData_v4", [sandbox.wallets.buyer.address, order])).toEqual({
+      code: -32_602,
+      message: "The typed data is not valid: the member line must be an object of the type Line, not null.",
+    });
   });
 
   test("gets no signature of typed data with a wrong value, and no answer to what is no request", async () => {
