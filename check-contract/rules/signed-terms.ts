@@ -42,6 +42,7 @@ export type EnrollmentTerms =
   | "with a cap above 128 bits"
   | "with an end of zero"
   | "with a zero reference"
+  | "with lower terms that nobody has signed"
   | SignedBy;
 
 /** The purchases, and the enrollments of each wallet. */
@@ -130,6 +131,7 @@ async function signEnrollments(
     return enrollCall(registrar, authorization, signature);
   };
   const { authorization } = await sign();
+  const lower = { ...authorization, cap: 1n, validUntil: BigInt(start + ends.pay) };
   const typedData = fundingAuthorizationTypedData(fixture.domain, authorization);
   const signedBy = async (role: Role) =>
     enrollCall(registrar, authorization, await fixture.account(actors[role]).signTypedData(typedData));
@@ -143,6 +145,7 @@ async function signEnrollments(
     "with a cap above 128 bits": await enroll({ cap: amounts.wide }),
     "with an end of zero": await enroll({ validUntil: 0n }),
     "with a zero reference": await enroll({ merchantRef: zero }),
+    "with lower terms that nobody has signed": enrollCall(registrar, lower, `0x${"11".repeat(64)}1b`),
     "signed by the admin": await signedBy("admin"),
     "signed by the operator": await signedBy("operator"),
     "signed by the merchant": await signedBy("merchant"),

@@ -124,7 +124,7 @@ export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
     AmountOutOfRange: terms === "with a cap of zero" || terms === "with a cap above 128 bits",
     MerchantRefTaken: terms === "under a taken reference",
     ZeroValue: terms === "with a zero reference",
-    InvalidSignature: terms.startsWith("signed by"),
+    InvalidSignature: /signed/.test(terms),
   }),
   (["stranger", "merchant"] as const).flatMap((by) => {
     const enroll = (terms: EnrollmentTerms) => ({
@@ -144,6 +144,7 @@ export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
       "with a cap above 128 bits",
       "with an end of zero",
       "with a zero reference",
+      "with lower terms that nobody has signed",
       ...otherSigners.map((role) => `signed by the ${role}` as const),
     ];
     return [
