@@ -138,6 +138,7 @@ async function openDuring(recorder: CallRecorder, hostile: Hostile): Promise<voi
   const [batch, permitted] = paymentsOf(recorder, paid, await recorder.now());
   const outer: [what: string, actor: Actor, call: Call][] = [
     ["a batch", "buyer", batch],
+    ["the last payment of a batch", "buyer", payBatchCall(registrar, [paid, refunded], [1n, 1n])],
     ["a payment with a permit", "buyer", permitted],
     ["a refund", "operator", collectRefundCall(registrar, refunded, 1n, hashId("decision"))],
   ];
