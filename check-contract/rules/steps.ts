@@ -53,6 +53,9 @@ export type Preparation =
   | "a refund of the whole cap"
   | "a payment of all but one unit"
   | "a claim"
+  | "a claim between two payments"
+  | "the loss of the merchant's tokens and allowances"
+  | "a pause of another program"
   | "a revocation"
   | "a revocation, and the end of the bounds"
   | "a pause"
@@ -157,6 +160,15 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
     ],
     "a payment of all but one unit": [pay(amounts.purchase - 1n)],
     "a claim": [claim],
+    "a claim between two payments": [pay(amounts.part), claim, pay(amounts.purchase - amounts.part)],
+    "the loss of the merchant's tokens and allowances": [
+      pay(amounts.purchase - 1n),
+      leave(scene, "merchant", 1n - amounts.purchase),
+      ...allowancesOf(scene, "merchant", 0n, 0n),
+    ],
+    "a pause of another program": [
+      { by: "other operator", call: setPausedCall(registrar, hashId("prg_operator"), true) },
+    ],
     "a revocation": [revoke],
     "a pause": [{ by: "admin", call: setPausedCall(registrar, program, true) }],
     ...adminChanges(scene),
@@ -212,28 +224,32 @@ function blockCall({ fixture }: Scene): Step["call"] {
 }
 
 /** Lets an amount be drawn from the buyer and the merchant; what they approve elsewhere must not be drawn. */
-function allowances({ fixture }: Scene, amount: bigint): readonly Change[] {
-  const { registrar, funding_source: source } = fixture.contracts;
-  const approve = (by: Role, spender: Address, approved: bigint): Change => ({
-    by,
-    call: fixture.approve(approved, spender),
-  });
+function allowances(scene: Scene, amount: bigint): readonly Change[] {
   return [
-    approve("buyer", registrar, amount),
-    approve("buyer", source, amounts.cap),
-    approve("merchant", source, amount),
-    approve("merchant", registrar, amounts.cap),
+    ...allowancesOf(scene, "buyer", amount, amounts.cap),
+    ...allowancesOf(scene, "merchant", amounts.cap, amount),
+  ];
+}
+
+/** Lets one amount be drawn by the registrar contract, and another one by the funding source. */
+function allowancesOf({ fixture }: Scene, by: Role, paid: bigint, refunded: bigint): readonly Change[] {
+  const { registrar, funding_source: source } = fixture.contracts;
+  return [
+    { by, call: fixture.approve(paid, registrar) },
+    { by, call: fixture.approve(refunded, source) },
   ];
 }
 
 /** Leaves the buyer a part, and the merchant one unit: less than a purchase that is not paid yet, and than one that is. */
-function lowBalances({ fixture, balances }: Scene): readonly Change[] {
-  const leave = (by: "buyer" | "merchant", rest: bigint): Change => {
-    const args = [fixture.address(actors.stranger), balances[by] - rest] as const;
-    const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args });
-    return { by, call: { to: fixture.contracts.token, function: "transfer", data } };
-  };
-  return [leave("buyer", amounts.part), leave("merchant", 1n)];
+function lowBalances(scene: Scene): readonly Change[] {
+  return [leave(scene, "buyer", amounts.part), leave(scene, "merchant", 1n)];
+}
+
+/** Leaves a wallet so much of the tokens that it had at the start. */
+function leave({ fixture, balances }: Scene, by: "buyer" | "merchant", rest: bigint): Change {
+  const args = [fixture.address(actors.stranger), balances[by] - rest] as const;
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args });
+  return { by, call: { to: fixture.contracts.token, function: "transfer", data } };
 }
 
 /** Returns the steps of a change after the steps to a state. A refund is collected by the operator of the state. */

@@ -101,6 +101,9 @@ export const refunds = define<Refund>(
       },
       { ...refundOf(0n), name: "collectRefund of zero" },
       { ...refundOf(1n, zero), name: "collectRefund with a zero decision hash" },
+      { ...refundOf(amounts.part, zero), name: "collectRefund of a part with a zero decision hash" },
+      { ...refundOf(amounts.purchase, zero), name: "collectRefund of all with a zero decision hash" },
+      { ...refundOf(amounts.purchase), name: "collectRefund of all" },
       { ...refundOf(1n), name: "collectRefund in the last second of the funding", second: ends.funding },
       { ...refundOf(1n), name: "collectRefund one second after the funding", second: ends.funding + 1 },
       {
@@ -125,9 +128,8 @@ const refundOther = (award: bigint) => ({
  * The refunds of another purchase that is claimed: with a decision hash that is another hash of the purchase too, of all that can be drawn, of too much,
  * after two changes, and by a merchant that is enrolled twice.
  */
-export const otherRefunds = define<Variant & { isWide?: true }>(
-  // It is above what was paid, and above the cap.
-  (_state, { isWide }) => ({ AmountOutOfRange: isWide === true, FundingInsufficient: isWide === true }),
+export const otherRefunds = define<Variant & { errors?: readonly string[] }>(
+  (_state, { errors = [] }) => Object.fromEntries(errors.map((error) => [error, true])),
   [
     {
       name: "collectRefund with the claim's hash as the decision hash",
@@ -144,6 +146,17 @@ export const otherRefunds = define<Variant & { isWide?: true }>(
     },
     {
       ...refundOther(amounts.low),
+      name: "collectRefund above the merchant's balance",
+      after: "low balances" as const,
+      errors: ["Error"],
+    },
+    {
+      call: refundOf(amounts.purchase).call,
+      name: "collectRefund of two payments, with the claim between them",
+      after: "a claim between two payments" as const,
+    },
+    {
+      ...refundOther(amounts.low),
       name: "collectRefund of the merchant's whole allowance",
       after: "low allowances" as const,
     },
@@ -157,7 +170,12 @@ export const otherRefunds = define<Variant & { isWide?: true }>(
       name: "collectRefund after a revocation, and the end of the bounds",
       after: "a revocation, and the end of the bounds" as const,
     },
-    { ...refundOther(amounts.wide), name: "collectRefund above 128 bits", isWide: true as const },
+    {
+      ...refundOther(amounts.wide),
+      name: "collectRefund above 128 bits",
+      // It is above what was paid, and above the cap.
+      errors: ["AmountOutOfRange", "FundingInsufficient"],
+    },
     {
       ...refundOther(1n),
       name: "collectRefund of a merchant that is enrolled in two programs",
