@@ -35,11 +35,12 @@ export const plannedStates: readonly PlannedState[] = purchaseStates.map((state)
 });
 
 function isTried(
-  { second, after, ignoresPurchase, plainOnly, only }: TableCall,
+  { by, second, after, ignoresPurchase, plainOnly, only }: TableCall,
   state: PurchaseState,
   description: string,
 ): boolean {
   if (only !== undefined && description !== only) return false;
+  if (by === "commitment signer" && state.wallets === "contracts") return false;
   if (plainOnly && (state.funding !== "active" || state.program !== "running")) return false;
   if (second !== undefined && second < secondOf(state)) return false;
   if (after === "a refund" && operatorOf(state) === null) return false;

@@ -9,6 +9,7 @@ export const actors = {
   buyer: "buyer",
   beneficiary: "beneficiary",
   "other operator": "other_buyer",
+  "commitment signer": "commitment signer",
   stranger: "stranger",
 } as const satisfies { [role: string]: Actor };
 
