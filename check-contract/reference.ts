@@ -12,8 +12,9 @@ import { type CallSequence, recordSequence } from "./calls/call-sequence.ts";
 import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
-import { recordStates, type StateOutcome, type StatesRecording, type View } from "./rules/record-states.ts";
+import { recordStates, type StateOutcome, type StatesRecording } from "./rules/record-states.ts";
 import { table } from "./rules/table/all.ts";
+import type { View } from "./rules/views.ts";
 
 /** The effects of the lifecycle and the call sequences on the sandbox's own registrar contract, to compare with. */
 export interface ReferenceEffects {

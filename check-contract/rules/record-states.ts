@@ -1,16 +1,15 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { hashId } from "../../protocol/values/id.ts";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
-import { encodeView, type ViewName } from "../fixture/effects.ts";
 import { type SimulatedCall, type SimulatedResult, simulate } from "../fixture/simulate.ts";
 import { type PlannedState, plannedStates } from "./plan.ts";
-import { otherProgram, prepareScene, type Scene } from "./scene.ts";
+import { prepareScene, type Scene } from "./scene.ts";
 import { signersWithCode } from "./signers.ts";
 import type { PurchaseState } from "./state.ts";
 import { encodeSteps, type Step, type StepCalls, secondOf, stepsOf, stepsTo } from "./steps.ts";
 import type { TableCall } from "./table/table-call.ts";
-import { actors, amounts, newProgram, type Role } from "./values.ts";
+import { actors, type Role } from "./values.ts";
+import { otherViews, type View, viewCaller, viewCallerCode, viewsOf } from "./views.ts";
 
 /** The outcome of a call in a state, and the results of the views after it if it succeeded. */
 export interface StateOutcome extends SimulatedResult {
@@ -31,13 +30,6 @@ export interface StatesRecording {
   states: readonly StateRecording[];
   /** The views that were read. */
   views: readonly View[];
-}
-
-/** A view with its arguments. */
-export interface View {
-  view: ViewName;
-  name: string;
-  data: Hex;
 }
 
 const signerCode = Object.values(signersWithCode).map(({ address, code }) => [address, { code }]);
@@ -156,7 +148,8 @@ class StateRecorder {
     views: readonly View[] = [],
   ): Promise<SimulatedResult[]> {
     const { fixture, registrar, start, walletCode, walletWithoutCode: outsider } = this.#scene;
-    const roles = Object.keys(actors) as Role[];
+    // With code, it would be asked by its code.
+    const roles = (Object.keys(actors) as Role[]).filter((role) => role !== "commitment signer");
     const addressOf = (role: Role) => fixture.address(actors[role]);
     const calls = steps.map(({ by, call: { to, data }, value, second }): SimulatedCall => {
       const [from, time] = [addressOf(by), start + second];
@@ -165,8 +158,13 @@ class StateRecorder {
     });
     const time = calls.at(-1)?.time ?? start;
     const reads = views.map(({ data }) => ({ from: outsider, to: registrar, data, time }));
+    const caller = [viewCaller, { code: viewCallerCode(registrar) }];
     const coded = wallets === "keys" ? [] : roles.map((role) => [addressOf(role), { code: walletCode }]);
-    return await simulate(fixture, [...calls, ...reads], Object.fromEntries([...signerCode, ...coded]));
+    return await simulate(
+      fixture,
+      [...calls, ...reads],
+      Object.fromEntries([...signerCode, caller, ...coded]),
+    );
   }
 
   #forward(to: Address, data: Hex): Hex {
@@ -192,53 +190,4 @@ function findRevert(
 
 function secondIn(state: PurchaseState, { second }: TableCall): number {
   return second ?? secondOf(state);
-}
-
-/** Returns the views that are read after a call that succeeded. */
-function viewsOf({
-  program,
-  merchantRef,
-  newMerchantRef,
-  purchase,
-  other,
-  next,
-  fixture,
-}: Scene): readonly View[] {
-  return [
-    viewOf("programState", program),
-    viewOf("pendingAdmin", program),
-    viewOf("purchase", purchase.id),
-    viewOf("figures", purchase.id),
-    viewOf("purchase", other.id),
-    viewOf("purchase", next(amounts.purchase).id),
-    viewOf("funding", program, merchantRef),
-    viewOf("funding", program, newMerchantRef),
-    viewOf("enrolledAs", program, fixture.address(actors.merchant)),
-  ];
-}
-
-/** Returns the views that are read after some calls only. */
-function otherViews({ mates, merchantRef, purchase, authorization, fixture }: Scene): readonly View[] {
-  const elsewhere = hashId(otherProgram);
-  const claim = {
-    commitment: purchase.id,
-    beneficiary: fixture.address(actors.beneficiary),
-    requestedAmount: amounts.part,
-    reasonHash: hashId("reason"),
-  };
-  return [
-    ...mates.buyer.map((id) => viewOf("purchase", id)),
-    viewOf("programState", newProgram),
-    viewOf("programState", elsewhere),
-    viewOf("pendingAdmin", elsewhere),
-    viewOf("funding", elsewhere, merchantRef),
-    viewOf("enrolledAs", elsewhere, fixture.address(actors.merchant)),
-    viewOf("hashPurchase", purchase.commitment),
-    viewOf("hashClaim", claim),
-    viewOf("hashFunding", authorization),
-  ];
-}
-
-function viewOf(view: ViewName, ...args: readonly unknown[]): View {
-  return { view, ...encodeView(view, args) };
 }

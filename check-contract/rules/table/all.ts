@@ -19,6 +19,7 @@ import { contractSigners, formerSigners, signatures, unknownPrograms } from "./s
 import { signerChanges } from "./signer-changes.ts";
 import type { TableCall } from "./table-call.ts";
 import { enrollmentsWithTerms, offerTerms, purchasesOfOthers, registrationTerms } from "./terms-calls.ts";
+import { viewsByContract } from "./views-by-contract.ts";
 
 /** A call that changes nothing: the views after it show the state itself. */
 export const noCall: TableCall = {
@@ -69,4 +70,5 @@ export const table: readonly TableCall[] = [
   ...withEther,
   ...etherTransfers,
   ...draws,
+  ...viewsByContract,
 ];
