@@ -6,6 +6,7 @@ import {
   enrollCall,
   expireCall,
   offerCall,
+  payBatchCall,
   payCall,
   registerCall,
   revokeFundingCall,
@@ -65,6 +66,7 @@ export const largeValueCalls: CallSequence = {
     const large = await sign("large");
     const small = await sign("small", { amount: 1_000n, offerDeadline: times.pay });
     const late = await sign("late", { amount: 1n, offerDeadline: times.pay });
+    const largestOne = await sign("largest", { amount: largest });
     const { operator, commitmentSigner, openOffers } = await recorder.programState();
     const rest = await sign("rest", { amount: largest - openOffers - amount });
     const above = await sign("above", { amount: 1n });
@@ -103,6 +105,12 @@ export const largeValueCalls: CallSequence = {
         "operator",
         withdrawOfferCall(registrar, rest.id),
       ],
+      [
+        times.offer,
+        "the largest amount is registered",
+        "other_merchant",
+        registerCall(registrar, largestOne.commitment, largestOne.signature),
+      ],
       [times.offer, "a large part is paid", "buyer", payCall(registrar, large.id, parts[0])],
       [times.bounds, "an offer in the last second of far bounds is accepted", "operator", offer(small)],
       [times.bounds, "a part of it is paid", "buyer", payCall(registrar, small.id, 10n)],
@@ -120,6 +128,12 @@ export const largeValueCalls: CallSequence = {
         payCall(registrar, large.id, parts[1]),
       ],
       [times.pay, "the last unit of a large amount is paid", "buyer", payCall(registrar, large.id, 1n)],
+      [
+        times.pay,
+        "a batch of amounts with a sum above 128 bits is accepted",
+        "buyer",
+        payBatchCall(registrar, [largestOne.id, small.id], [largest, 1n]),
+      ],
       [
         times.pay + 1n,
         "a payment one second after a far deadline is refused",
@@ -201,7 +215,7 @@ async function endNever(recorder: CallRecorder): Promise<void> {
 }
 
 function tokenCall(to: Address, functionName: "mint" | "approve", account: Address) {
-  const args = [account, largest] as const;
+  const args = [account, 3n * largest] as const;
   return { to, data: encodeFunctionData({ abi: hostileTokenAbi, functionName, args }) };
 }
 

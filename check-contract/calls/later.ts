@@ -4,7 +4,7 @@ import { callEveryFunction } from "./every-function.ts";
 /** In seconds. */
 const years = 40n * 365n * 86_400n;
 
-/** Calls of every function decades after those that they depend on: no period ends by itself but those of the interface. */
+/** Calls of every function decades after those that they depend on: no period ends by itself but those of the interface. The beneficiary has no ETH. */
 export const laterCalls: CallSequence = {
   name: "years later",
   async run(recorder) {
@@ -19,6 +19,7 @@ export const laterCalls: CallSequence = {
           timestamp: now + BigInt(decades) * years,
         })),
       ),
+      { [recorder.fixture.address("beneficiary")]: { balance: "0x0" } },
     );
   },
 };
