@@ -242,6 +242,25 @@ const rareBreaks = {
       instead: "        if (decisionHash == 0 || decisionHash == record.claimOrDecision) revert",
     },
   ],
+  FullRefundNeedsNoDecision: [
+    {
+      source: "if (decisionHash == 0) revert",
+      instead: "if (decisionHash == 0 && award != record.paid) revert",
+    },
+  ],
+  OpensTheGuardInBatches: [
+    {
+      source: "            _pay(ids[i], amounts[i]);\n",
+      instead: "            _pay(ids[i], amounts[i]);\n            _entered = 0;\n",
+    },
+  ],
+  SignerRegisters: [
+    {
+      source: "        _requireCaller(purchase_.merchant);\n",
+      instead:
+        "        if (msg.sender != _programs[purchase_.program].commitmentSigner) _requireCaller(purchase_.merchant);\n",
+    },
+  ],
   EnrollsWithinTheBounds: [
     {
       source: "        if (merchantRef == 0) revert ZeroValue();\n",

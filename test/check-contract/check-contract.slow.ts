@@ -280,6 +280,24 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     /^offer, open: the call should have succeeded; it reverted with ZeroValue\(\)$/,
   ],
   [
+    "FullRefundNeedsNoDecision",
+    "rules/collectRefund",
+    "a refund with a zero value is refused",
+    /^offer, paid in part, claimed: the call should have reverted with ZeroValue\(\); it succeeded$/,
+  ],
+  [
+    "OpensTheGuardInBatches",
+    "calls: reentrancy/",
+    "a call from inside a transfer is refused",
+    /^the call from inside the transfer should have reverted with an error of a guard; it succeeded/,
+  ],
+  [
+    "SignerRegisters",
+    "rules/register",
+    "a registration by another account is refused",
+    /^offer, open: the call should have reverted with WrongCaller\(.*\); it succeeded$/,
+  ],
+  [
     "EnrollsWithinTheBounds",
     "rules/",
     `an enrollment that must succeed ${refused} FundingTooShort`,
