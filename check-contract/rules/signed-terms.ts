@@ -42,7 +42,7 @@ export type EnrollmentTerms =
   | "with a cap above 128 bits"
   | "with an end of zero"
   | "with a zero reference"
-  | "with lower terms that nobody has signed"
+  | "with lower terms that no key has signed"
   | SignedBy;
 
 /** The purchases, and the enrollments of each wallet. */
@@ -145,7 +145,7 @@ async function signEnrollments(
     "with a cap above 128 bits": await enroll({ cap: amounts.wide }),
     "with an end of zero": await enroll({ validUntil: 0n }),
     "with a zero reference": await enroll({ merchantRef: zero }),
-    "with lower terms that nobody has signed": enrollCall(registrar, lower, `0x${"11".repeat(64)}1b`),
+    "with lower terms that no key has signed": enrollCall(registrar, lower, `0x${"11".repeat(64)}1b`),
     "signed by the admin": await signedBy("admin"),
     "signed by the operator": await signedBy("operator"),
     "signed by the merchant": await signedBy("merchant"),

@@ -144,7 +144,7 @@ export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
       "with a cap above 128 bits",
       "with an end of zero",
       "with a zero reference",
-      "with lower terms that nobody has signed",
+      "with lower terms that no key has signed",
       ...otherSigners.map((role) => `signed by the ${role}` as const),
     ];
     return [
