@@ -447,6 +447,9 @@ test("a call that differs in some states is named once, with the plainest of the
       "collectRefund from a blocked merchant: offer, program paused",
       "collectRefund of zero: offer, program paused",
       "collectRefund with a zero decision hash: offer, program paused",
+      "collectRefund of a part with a zero decision hash: offer, program paused",
+      "collectRefund of all with a zero decision hash: offer, program paused",
+      "collectRefund of all: offer, program paused",
       "collectRefund in the last second of the funding: offer, program paused",
       "collectRefund one second after the funding: offer, program paused",
     ]
