@@ -423,6 +423,7 @@ test("a call whose effect differs from the sandbox's own contract is named, with
   `);
 });
 
+// Long: lists of the names of checks.
 test("a call that differs in some states is named once, with the plainest of these states", () => {
   expect(failuresOf("RevocationEndsCover", "rules")).toMatchInlineSnapshot(`
     [
