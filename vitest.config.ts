@@ -43,13 +43,13 @@ export default defineConfig({
     // Files share nothing but modules, and loading those again for each file takes a third of the whole.
     isolate: false,
     // For what hangs: how fast things are is measured by the benchmarks, against a floor, and never by a test.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Pages in a checkout are served through a function of Node that warns of itself. Most objects of a test live shortly: with more room for
     // them, the garbage collector copies fewer.
     execArgv: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=64"],
     retry: 0,
-    expect: { requireAssertions: true, poll: { timeout: 50_000 } },
+    expect: { requireAssertions: true, poll: { timeout: 150_000 } },
     passWithNoTests: false,
     allowOnly: false,
   },
