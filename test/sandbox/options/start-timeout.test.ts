@@ -179,7 +179,7 @@ async function stateFolders(): Promise<string[]> {
 }
 
 /** Longer than a start takes on a busy machine until Anvil starts, and shorter than the chain may take for an answer. */
-const limitMs = 6_000;
+const limitMs = 9_000;
 
 describe("a start whose Anvil is stopped fails when its time is over and leaves no process, port or lock", {
   tags: "thorough",
