@@ -2,14 +2,17 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Command } from "commander";
-import { expect, onTestFinished, test } from "vitest";
-import { flagOf, inFlags } from "../../cli/describe-failure.ts";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { flagOf, inFlags, noteSources } from "../../cli/describe-failure.ts";
 import { createProgram } from "../../cli/program.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { faultFlags } from "../../sandbox/faults/fault-request.ts";
 import { flaggedOptions, sandboxOptions } from "../../sandbox/options/options.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { runCli } from "./run-cli.ts";
+
+// A command of another test in this process may have noted how its options were set.
+beforeEach(() => noteSources(new Map(), new Map()));
 
 /** The flags of a command and of the commands below it. */
 function flagsOf(command: Command): string[] {
