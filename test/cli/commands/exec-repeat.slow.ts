@@ -244,9 +244,11 @@ test.each([
 
 test("a run that fails ends the repetition with its exit code", async () => {
   const file = join(await temporaryFolder(), "runs");
-  expect(await repeat(5, "sh", "-c", `echo run >> ${file}; test $(wc -l < ${file}) -lt 2`)).toMatchObject({
-    code: 1,
-    stderr: "Run 2 of 5 failed with exit code 1.\n",
+  expect(
+    await repeat(5, "sh", "-c", `echo run >> ${file}; test $(wc -l < ${file}) -lt 2 || exit 3`),
+  ).toMatchObject({
+    code: 3,
+    stderr: "Run 2 of 5 failed with exit code 3.\n",
   });
   expect(await readFile(file, "utf8")).toBe("run\nrun\n");
 });
