@@ -128,12 +128,19 @@ describe("the request log", () => {
     };
     await send("/v1/routing/access", JSON.stringify({ [`x${credential}`]: credential }));
     await send("/v1/routing/access", `{"a": "\\u0072${credential.slice(1)}"}`);
+    const escaped = Buffer.from(credential).toString("hex").replaceAll(/../g, "\\u00$&");
+    await fetch(`${sandbox.description.urls.api}/v1/routing/access`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${account?.key}`, "Content-Type": "application/json" },
+      body: `{"a": "${escaped}"`,
+    });
     await send(`/v1/routing/${credential.replace("_", "%5F")}/%ff`, `{"a": ${credential}`);
     await send(`/v1/routing/${credential.replace("_", "%5F")}`, "");
     const log = await read();
-    expect(log.data).toHaveLength(8);
+    expect(log.data).toHaveLength(9);
     const text = JSON.stringify(log);
     expect(text.match(/rs[ck](?:_|%5f)(?!redacted_[0-9a-f]{8})/i)).toBeNull();
+    expect(text).not.toContain(JSON.stringify(escaped).slice(1, -1));
     // Equal ones can be recognized.
     const name = redact(credential);
     expect(log.data.filter(({ idempotency_key }) => idempotency_key === `key-${name}`)).toHaveLength(4);
