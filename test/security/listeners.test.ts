@@ -16,11 +16,7 @@ const connections = 4;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({
-    seed: "listeners",
-    allowOrigins: ["https://shop.example"],
-    connectionLimits: { connections, headersMs: 150, requestMs: 300 },
-  });
+  sandbox = await createSandbox({ seed: "listeners", allowOrigins: ["https://shop.example"] });
 });
 
 afterAll(async () => await sandbox.close());
@@ -51,6 +47,16 @@ async function listening(ports: readonly number[]): Promise<string[]> {
 }
 
 describe("every port", () => {
+  beforeAll(async () => {
+    const limits = { connections, headersMs: 150, requestMs: 300 };
+    const before = sandbox;
+    sandbox = await createSandbox({ seed: "listeners", connectionLimits: limits });
+    return async () => {
+      await sandbox.close();
+      sandbox = before;
+    };
+  });
+
   test.skipIf(process.platform !== "linux")("listens only on loopback, including Anvil", async () => {
     const ports = [...parts.map(portOf), sandbox.chain.anvil.port];
     // Another process may listen with the same port on another loopback address.

@@ -6,10 +6,7 @@ import { afterRunning, endsWithin } from "../time/timers.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
 import type { SharedPaths } from "./cors.ts";
 import type { PagePolicy } from "./host-and-origin.ts";
-import { type Host, PortGuard } from "./port-guard.ts";
-
-/** The time in which a process reads what has arrived, in milliseconds. */
-const readingMs = 100;
+import { type Host, PortGuard, readingMs } from "./port-guard.ts";
 
 /** The address that a sandbox listens at by default. */
 export const loopback = "127.0.0.1";

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Duplex } from "node:stream";
 import { Problem } from "../../../server/errors/problem.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
+import { afterRunning } from "../time/timers.ts";
 import { type SharedPaths, sharePage } from "./cors.ts";
 import { absoluteTarget, type HostNames, type PagePolicy, refuseCaller } from "./host-and-origin.ts";
 import {
@@ -12,6 +13,9 @@ import {
   refuseUnread,
   startingRefusals,
 } from "./refuse.ts";
+
+/** The time in which a process reads what has arrived, in milliseconds. */
+export const readingMs = 100;
 
 /** Takes a connection over that wants another protocol. */
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -68,9 +72,10 @@ export class PortGuard {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.#upgrade(request, socket, head),
     );
-    server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) =>
-      this.#refuseUnread(error, socket),
-    );
+    server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+      if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") this.#refuseLate(error, socket);
+      else this.#refuseUnread(error, socket);
+    });
   }
 
   /** From here on a host answers. */
@@ -135,6 +140,17 @@ export class PortGuard {
   #refuseTunnel(request: IncomingMessage, socket: Duplex): void {
     const detail = `CONNECT is not supported. Send the request to http://127.0.0.1:${this.#hosts.port} itself.`;
     endWith(socket, this.#form(new Problem("request_malformed", detail), request));
+  }
+
+  /** Refuses a request that took too long, unless it had arrived while the process was blocked, as at a breakpoint: that is read first. */
+  #refuseLate(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const before = this.#answers.get(socket);
+    const isPartial = before?.req.complete === false;
+    afterRunning(readingMs, () => {
+      const newest = this.#answers.get(socket);
+      const arrived = newest?.req.complete === true && (isPartial || newest !== before);
+      if (!arrived) this.#refuseUnread(error, socket);
+    }).unref();
   }
 
   /** Answers what Node's parser gives up on, after the answers to the requests before it. */
