@@ -1,7 +1,7 @@
 import { mostBlocks } from "../../sandbox/chain/clock/mining-limits.ts";
 import { runMs } from "../../sandbox/chain/rpc/answer-request.ts";
 import { answerMs } from "../../sandbox/chain/rpc/anvil-http.ts";
-import { mostFilters } from "../../sandbox/chain/rpc/filters.ts";
+import { mostFilterBytes, mostFilters } from "../../sandbox/chain/rpc/filters.ts";
 import { largestBody } from "../../sandbox/chain/rpc/front.ts";
 import { largestAnswer, mostHeld } from "../../sandbox/chain/rpc/held-answers.ts";
 import {
@@ -48,6 +48,7 @@ export const rpcTables: { readonly [name: string]: string } = {
       ["time without reading a response, before the connection ends", `${takeMs / 1_000} s`],
       ["subscriptions of one WebSocket", count(mostSubscriptions)],
       ["filters at a time", count(mostFilters)],
+      ["logs that filters begin with, together", mebibytes(mostFilterBytes)],
       ["snapshots that wait for their `evm_revert`", count(mostRpcSnapshots)],
       [
         "blocks and percentiles of one `eth_feeHistory`",

@@ -13,7 +13,7 @@ import { portionsOf } from "../clock/mining.ts";
 import { ChainUnreadError, NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
-import { type Filters, mostFilters } from "./filters.ts";
+import type { Filters } from "./filters.ts";
 import { AnswerLimitError, type HeldAnswer } from "./held-answers.ts";
 import { mostGas } from "./methods/bound-call.ts";
 import { judgeMeasurement } from "./methods/measure-trace.ts";
@@ -89,6 +89,8 @@ export class RequestAnswerer {
   readonly #chain: FrontedChain;
   /** Anvil makes no block while it runs a call, so that calls run one at a time. */
   readonly #running = new Mutex();
+  /** A filter is counted before the next one is made. */
+  readonly #making = new Mutex();
   readonly #large = new Semaphore(mostLarge);
   readonly #filters: Filters;
 
@@ -162,7 +164,7 @@ export class RequestAnswerer {
       case "metadata":
         return this.#withOwnSnapshots(id, await this.#askAlone(first, caller));
       case "filter":
-        return await this.#makeFilter(first, caller);
+        return await this.#making.runExclusive(async () => await this.#makeFilter(first, caller));
       case "send":
         return await change(async () => await this.#send(first, plan.params, caller));
       case "send_sync":
@@ -240,9 +242,12 @@ export class RequestAnswerer {
   }
 
   async #makeFilter(call: PlannedCall, caller: RpcCaller): Promise<RpcResponse> {
-    if (!this.#filters.hasRoom()) {
+    const bytes = call.method === "eth_newFilter" ? await this.#sizeOfPast(call, caller) : 0;
+    for (;;) {
+      const message = this.#filters.refusalOf(bytes);
+      if (message === null) break;
       const unused = this.#filters.takeUnused();
-      if (unused === undefined) return writeError(call.id, filterLimit);
+      if (unused === undefined) return writeError(call.id, { code: rpcErrorCodes.limitExceeded, message });
       const removal = {
         ...call,
         method: "eth_uninstallFilter",
@@ -251,8 +256,15 @@ export class RequestAnswerer {
       await this.#gate.runShared(nameCall(call.method), async () => await this.#ask([removal], caller));
     }
     const answer = await this.#askAlone(call, caller);
-    this.#filters.add(answer);
+    this.#filters.add(answer, bytes);
     return answer;
+  }
+
+  /** Returns the size of the logs that a filter begins with, in bytes. */
+  async #sizeOfPast(call: PlannedCall, caller: RpcCaller): Promise<number> {
+    const { length } = await this.#askAlone({ ...call, method: "eth_getLogs" }, caller);
+    caller.held.remove(length);
+    return length;
   }
 
   /** Sends a transaction and reports it to what journals the chain. */
@@ -444,11 +456,6 @@ function unmined(hash: string, waitMs: number): RpcError {
 const subscriptionLimit: RpcError = {
   code: rpcErrorCodes.limitExceeded,
   message: `A WebSocket has at most ${mostSubscriptions} subscriptions. End those that are no longer used (eth_unsubscribe).`,
-};
-
-const filterLimit: RpcError = {
-  code: rpcErrorCodes.limitExceeded,
-  message: `There are ${mostFilters} filters. Remove those that are no longer used (eth_uninstallFilter), or subscribe over a WebSocket.`,
 };
 
 const timeLimit: RpcError = {

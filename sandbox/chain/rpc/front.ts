@@ -17,6 +17,7 @@ import { type FrontedChain, RequestAnswerer, type RpcCaller, silence, writeError
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 import { HeldAnswers, mostHeld } from "./held-answers.ts";
+import { LogFeed } from "./log-feed.ts";
 import { readRequest } from "./read-request.ts";
 import { largestBacklog, Subscriptions } from "./subscriptions.ts";
 
@@ -39,6 +40,7 @@ export class RpcFront {
   readonly #gate: Gate;
   readonly #answerer: RequestAnswerer;
   readonly #answers = new HeldAnswers();
+  readonly #logs: LogFeed;
   readonly #bodies = new Semaphore(mostBodies);
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -56,6 +58,7 @@ export class RpcFront {
     this.#urlNow = urlNow;
     this.#urls = urls;
     this.#anvil = new AnvilHttp(urlNow);
+    this.#logs = new LogFeed(urlNow);
     this.#gate = gate;
     this.#answerer = new RequestAnswerer(this.#anvil, gate, chain);
     this.#sockets.on("wsClientError", ({ message }, socket) => {
@@ -84,10 +87,11 @@ export class RpcFront {
     this.#sockets.handleUpgrade(request, socket, head, (client) => this.#connect(client, socket));
   }
 
-  /** Ends all WebSockets and idle connections to the chain. */
+  /** Ends all WebSockets and connections to the chain. */
   close(): void {
     for (const client of this.#sockets.clients) client.close(1001, "The sandbox stops.");
     this.#anvil.close();
+    this.#logs.close();
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -146,7 +150,7 @@ export class RpcFront {
   #connect(client: WebSocket, socket: Duplex): void {
     // The notifications that no client reads are bounded together, too.
     const mostBacklog = () => Math.min(largestBacklog, mostHeld / this.#sockets.clients.size);
-    const subscriptions = new Subscriptions(this.#urlNow().replace(/^http/, "ws"), client, mostBacklog);
+    const subscriptions = new Subscriptions(this.#urlNow(), this.#logs, client, mostBacklog);
     const gone = new AbortController();
     let underWay = 0;
     let bytes = 0;

@@ -2,20 +2,29 @@ import { type RawData, WebSocket } from "ws";
 import { z } from "zod";
 import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
 import { ChainSilentError } from "./anvil-http.ts";
+import type { LogFeed } from "./log-feed.ts";
 
 /** The largest backlog of a client that reads slowly, in bytes: above it a subscriber is disconnected, and nothing more is read of others. */
 export const largestBacklog = 16 * 1024 * 1024;
 /** The largest number of subscriptions of one WebSocket. */
 export const mostSubscriptions = 100;
 
-const answerSchema = z.object({ id: z.int() });
+const messageSchema = z.object({
+  id: z.int().optional(),
+  params: z
+    .object({ result: z.object({ logIndex: z.string() }) })
+    .optional()
+    .catch(undefined),
+});
 const outcomeSchema = z.object({ result: z.union([z.string(), z.literal(true)]) });
 
-/** One caller's subscriptions: a WebSocket of its own to Anvil, whose notifications are passed on as they are. */
+/** One caller's subscriptions: a WebSocket of its own to Anvil, whose notifications are passed on as they are, and its part of all logs. */
 export class Subscriptions {
   readonly #client: WebSocket;
   readonly #chain: WebSocket;
+  readonly #feed: LogFeed;
   readonly #mostBacklog: () => number;
+  readonly #ofLogs = new Set<unknown>();
   readonly #asked = new Map<number, (answer: string) => void>();
   #count = 0;
   #held: string[] = [];
@@ -24,8 +33,9 @@ export class Subscriptions {
   #subscribed = 0;
 
   /** @param mostBacklog - returns the largest backlog of the client now, in bytes. */
-  constructor(url: string, client: WebSocket, mostBacklog: () => number) {
+  constructor(url: string, feed: LogFeed, client: WebSocket, mostBacklog: () => number) {
     this.#client = client;
+    this.#feed = feed;
     this.#mostBacklog = mostBacklog;
     this.#chain = openDirectSocket(url);
     // Each call in progress listens for the end of the connection.
@@ -34,7 +44,10 @@ export class Subscriptions {
     // A close follows.
     this.#chain.on("error", () => {});
     this.#chain.once("close", () => client.close());
-    client.once("close", () => this.#chain.close());
+    client.once("close", () => {
+      this.#chain.close();
+      for (const id of this.#ofLogs) feed.delete(id);
+    });
   }
 
   /** Whether there may be one more. */
@@ -48,8 +61,33 @@ export class Subscriptions {
       await new Promise<void>((resolve) => this.#chain.once("open", resolve).once("close", resolve));
   }
 
-  /** Sends a call under an id of its own and returns the answer, which has that id. @throws ChainSilentError */
+  /** Sends a call that subscribes or ends a subscription under an id of its own, and returns the answer, which has that id. @throws ChainSilentError */
   async ask(method: string, params: readonly unknown[]): Promise<{ id: number; answer: string }> {
+    const [first, filter] = params;
+    if (method === "eth_unsubscribe" && this.#ofLogs.delete(first)) {
+      this.#feed.delete(first);
+      this.#subscribed -= 1;
+      this.#count += 1;
+      return { id: this.#count, answer: JSON.stringify({ jsonrpc: "2.0", id: this.#count, result: true }) };
+    }
+    const asked = await this.#askChain(method, params);
+    const { data } = outcomeSchema.safeParse(JSON.parse(asked.answer));
+    if (data === undefined) return asked;
+    this.#subscribed += method === "eth_subscribe" ? 1 : -1;
+    if (method === "eth_subscribe" && first === "logs") {
+      // Anvil has judged the filter and chosen the identifier.
+      await this.#askChain("eth_unsubscribe", [data.result]);
+      await this.#feed.add(data.result, filter, {
+        take: (text) => this.#pass(text),
+        end: () => this.#client.close(),
+      });
+      if (this.#client.readyState === WebSocket.OPEN) this.#ofLogs.add(data.result);
+      else this.#feed.delete(data.result);
+    }
+    return asked;
+  }
+
+  async #askChain(method: string, params: readonly unknown[]): Promise<{ id: number; answer: string }> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#count += 1;
     const id = this.#count;
@@ -60,10 +98,7 @@ export class Subscriptions {
       this.#chain.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     else gone();
     try {
-      const answer = await promise;
-      if (outcomeSchema.safeParse(JSON.parse(answer)).success)
-        this.#subscribed += method === "eth_subscribe" ? 1 : -1;
-      return { id, answer };
+      return { id, answer: await promise };
     } finally {
       this.#chain.off("close", gone);
       this.#asked.delete(id);
@@ -86,11 +121,16 @@ export class Subscriptions {
 
   #take(data: RawData): void {
     const text = data.toString();
-    const id = answerSchema.safeParse(JSON.parse(text)).data?.id;
+    const { id, params } = messageSchema.parse(JSON.parse(text));
     const resolve = id === undefined ? undefined : this.#asked.get(id);
     if (resolve !== undefined) resolve(text);
-    else if (this.#holders > 0) this.#hold(text);
-    else this.#notify(text);
+    // A log comes from the feed.
+    else if (params === undefined) this.#pass(text);
+  }
+
+  #pass(notification: string): void {
+    if (this.#holders > 0) this.#hold(notification);
+    else this.#notify(notification);
   }
 
   #hold(message: string): void {

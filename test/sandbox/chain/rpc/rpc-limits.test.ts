@@ -284,6 +284,30 @@ describe("the number of what a caller keeps in Anvil:", () => {
     expect((await call("eth_getFilterChanges", [unused])).error?.message).toBe("filter not found");
   });
 
+  test("filters begin with 64 MiB of logs at most, together", async () => {
+    // LOG0 with 16 KiB of zeros, 60 times.
+    const code = `0x${"6140006000a0".repeat(60)}00`;
+    const logger = "0x00000000000000000000000000000000000000ee";
+    await call("anvil_setCode", [logger, code]);
+    const from = sandbox.description.wallets["stranger"]?.address;
+    await call("eth_sendTransaction", [{ from, to: logger, gas: "0x1c9c380" }]);
+    await call("evm_mine");
+    const makeOne = async (address = logger) => await call("eth_newFilter", [{ address, fromBlock: "0x0" }]);
+    const answers = [await makeOne()];
+    while (answers.at(-1)?.error === undefined) answers.push(await makeOne());
+    const made = results(answers);
+    const message =
+      "Filters may begin with 67108864 bytes of logs together. Begin at a later block, and read the logs before it with eth_getLogs, or remove filters that are no longer used (eth_uninstallFilter).";
+    expect(answers.at(-1)?.error).toEqual({ code: -32_005, message });
+    expect(made.length).toBeGreaterThan(20);
+    expect(made.length).toBeLessThan(40);
+    // Anvil has returned what it had kept.
+    expect((await call("eth_getFilterChanges", [made[0]])).result).toHaveLength(60);
+    expect((await makeOne()).error).toBeUndefined();
+    expect((await makeOne()).error?.message).toBe(message);
+    expect((await makeOne(empty)).error).toBeUndefined();
+  });
+
   const slots = (length: number) =>
     Array.from({ length }, (_, slot) => `0x${slot.toString(16).padStart(64, "0")}`);
   test.each<[string, unknown[], string]>([

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -167,5 +168,45 @@ test.each([
     const isOver = () => count === logs.length || subscriber.readyState === WebSocket.CLOSED;
     await expect.poll(isOver, { timeout: 100_000 }).toBe(true);
     expect(count < logs.length).toBe(isDisconnected);
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "a hundred subscriptions to the logs of a transaction with 30,000 logs take Anvil no more memory than a few",
+  { timeout: 300_000 },
+  async () => {
+    const rpc = rpcOf(sandbox.description);
+    const logger = "0x00000000000000000000000000000000000000ee";
+    await rpc("anvil_setCode", logger, loggingCode);
+    const from = sandbox.description.wallets["stranger"]?.address;
+    const peak = async () =>
+      Number(
+        /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${sandbox.chain.anvil.pid}/status`, "utf8"))?.[1],
+      ) / 1_024;
+    const sockets = Array.from(
+      { length: 100 },
+      () => new WebSocket(sandbox.description.urls.rpc.replace("http", "ws")),
+    );
+    onTestFinished(() => {
+      for (const socket of sockets) socket.terminate();
+    });
+    let read = 0;
+    let closed = 0;
+    for (const socket of sockets) {
+      if (socket.readyState !== WebSocket.OPEN) await once(socket, "open");
+      socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{}]}');
+      await once(socket, "message");
+      socket.on("message", () => {
+        read += 1;
+      });
+      socket.once("close", () => {
+        closed += 1;
+      });
+    }
+    const before = await peak();
+    await rpc("eth_sendTransaction", { from, to: logger, gas: "0xf42400" });
+    await controlSandbox(sandbox.description, "POST", "/blocks", { blocks: 1 });
+    await expect.poll(() => read > 0 && closed + read / 100, { timeout: 100_000 }).toBeGreaterThan(100);
+    expect((await peak()) - before).toBeLessThan(200);
   },
 );

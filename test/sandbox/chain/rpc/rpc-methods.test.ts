@@ -356,3 +356,60 @@ test("a WebSocket that asks for a subscription in a batch learns of it before it
   const overHttp = await answerTo(call("eth_subscribe", ',"params":["newHeads"]'));
   expect(overHttp.error?.message).toBe("eth_subscribe needs a WebSocket. Connect over ws://.");
 });
+
+describe("a subscription to logs has those that a subscription to Anvil itself has:", () => {
+  const logger = "0x00000000000000000000000000000000000000ee";
+  const [first, second] = ["11", "Ab"].map((byte) => `0x${byte.repeat(32)}`);
+
+  test.each<[string, unknown]>([
+    ["without a filter", undefined],
+    ["of null", null],
+    ["of an empty filter", {}],
+    ["of an empty list of addresses", { address: [] }],
+    ["of an address in capitals", { address: logger.replace("ee", "EE") }],
+    ["of two addresses", { address: [`0x${"12".repeat(20)}`, logger] }],
+    ["of another address", { address: `0x${"12".repeat(20)}` }],
+    ["of a first topic", { topics: [first] }],
+    ["of a second topic", { topics: [null, second] }],
+    ["of one of two topics", { topics: [[second, first]] }],
+    ["of any of a list with null", { topics: [[null, second]] }],
+    ["of an empty list of topics", { topics: [[], second] }],
+    ["of topics in the other order", { topics: [second, first] }],
+    ["of more topics than a log has", { topics: [first, second, first] }],
+    ["of more topics, any of them", { topics: [first, null, null] }],
+    ["from a later block", { fromBlock: "0xffff" }],
+    ["to a former block", { toBlock: "0x1" }],
+    ["to the latest block", { fromBlock: "earliest", toBlock: "latest" }],
+    ["of another block", { blockHash: first }],
+  ])("%s", async (_, filter) => {
+    const { host } = new URL(sandbox.chain.anvil.url);
+    const own = new WebSocket(`ws://${host}`);
+    onTestFinished(() => own.terminate());
+    await once(own, "open");
+    const params = JSON.stringify(filter === undefined ? ["logs"] : ["logs", filter]);
+    const logs: unknown[][] = [];
+    for (const socket of [own, await openSocket()]) {
+      const { result: subscription } = JSON.parse(
+        await exchange(socket, `{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":${params}}`),
+      );
+      await exchange(socket, '{"jsonrpc":"2.0","id":2,"method":"eth_subscribe","params":["newHeads"]}');
+      const seen: unknown[] = [];
+      logs.push(seen);
+      socket.on("message", (data) => {
+        const { params } = JSON.parse(String(data));
+        expect(params.subscription === subscription).toBe("logIndex" in params.result);
+        seen.push(params.result);
+      });
+    }
+    // LOG2 with the two topics, then LOG0.
+    const code = `0x7f${second?.slice(2)}7f${first?.slice(2)}60006000a260006000a000`;
+    await answerTo(call("anvil_setCode", `,"params":["${logger}","${code}"]`));
+    const from = sandbox.description.wallets["stranger"]?.address;
+    await answerTo(call("eth_sendTransaction", `,"params":[{"from":"${from}","to":"${logger}"}]`));
+    await answerTo(call("evm_mine"));
+    const ofBlock = (seen: unknown[] = []) => seen.filter((one) => JSON.stringify(one).includes("logIndex"));
+    await expect.poll(() => logs.map((seen) => seen.length - ofBlock(seen).length)).toEqual([1, 1]);
+    await expect.poll(() => ofBlock(logs[1]).length).toBe(ofBlock(logs[0]).length);
+    expect(ofBlock(logs[1])).toEqual(ofBlock(logs[0]));
+  });
+});
