@@ -5,7 +5,7 @@ import {RegistrarConformance} from "../conformance/RegistrarConformance.t.sol";
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 import {UupsProxy} from "../proxies/UupsProxy.sol";
 import {PurchaseRegistrar} from "../PurchaseRegistrar.sol";
-import {LedgerRegistrar} from "./registrars/LedgerRegistrar.sol";
+import {LedgerRegistrar} from "./LedgerRegistrar.t.sol";
 
 contract PurchaseRegistrarConformanceTest is RegistrarConformance {
     function deployRegistrar() internal override returns (IPurchaseRegistrar) {

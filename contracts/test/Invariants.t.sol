@@ -5,7 +5,7 @@ import {RegistrarInvariants} from "../conformance/RegistrarInvariants.t.sol";
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 import {UupsProxy} from "../proxies/UupsProxy.sol";
 import {Assertions} from "./Assertions.t.sol";
-import {LedgerRegistrar} from "./registrars/LedgerRegistrar.sol";
+import {LedgerRegistrar} from "./LedgerRegistrar.t.sol";
 
 /// @title Deployer
 /// @notice Deploys the registrar contract from its artifact, which is a mutant's while mutants are tried.

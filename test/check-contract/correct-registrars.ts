@@ -7,7 +7,7 @@ import { compileSources, followImports, readSource } from "./broken-registrars.t
 /** A text of the source, which has it exactly once, and what takes its place. */
 type Change = readonly [source: string, instead: string];
 
-const path = "contracts/test/registrars/LedgerRegistrar.sol";
+const path = "contracts/test/LedgerRegistrar.t.sol";
 
 /** LedgerRegistrar with the errors that the interface declares, in place of its own. */
 const declaredErrors: readonly Change[] = [
@@ -35,7 +35,7 @@ const deploysFirst: readonly Change[] = [
 
 const proxy = (name: string, kind: "UupsProxy" | "TransparentProxy") => {
   const owner = kind === "UupsProxy" ? "" : "msg.sender, ";
-  return `import {${kind}} from "../../proxies/${kind}.sol";
+  return `import {${kind}} from "../proxies/${kind}.sol";
 contract ${name} is ${kind} {
     constructor() ${kind}(address(new LedgerRegistrar()), ${owner}abi.encodeCall(LedgerRegistrar.initialize, (msg.sender))) {}
 }

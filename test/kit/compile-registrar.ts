@@ -11,7 +11,7 @@ import { compileSources, followImports, readSource } from "../check-contract/bro
  * @returns its artifact file.
  */
 async function ledgerRegistrar(): Promise<string> {
-  const path = "contracts/test/registrars/LedgerRegistrar.sol";
+  const path = "contracts/test/LedgerRegistrar.t.sol";
   const original = await readSource(path);
   const sources: { [path: string]: { content: string } } = { [path]: { content: original } };
   for (const [imported, content] of await followImports(original, path)) sources[imported] = { content };

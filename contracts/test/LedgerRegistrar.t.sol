@@ -8,8 +8,8 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
-import {FundingSource} from "../../FundingSource.sol";
-import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {FundingSource} from "../FundingSource.sol";
+import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 
 /// @title LedgerRegistrar
 /// @notice A second implementation of the interface, written differently: whole structs in one namespaced storage, a ledger of
