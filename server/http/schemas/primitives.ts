@@ -55,7 +55,8 @@ const withUnit = /^(?:\$|USDC?)\s*(?<after>\S+)$|^(?<before>[\d.,]+)\s*USDC?$/i;
 
 /** Numbers with a point or a comma before the fraction. A comma before three digits may also separate thousands, as in `25,000`. */
 const decimals = [
-  /^(?<whole>0|[1-9]\d*)(?:\.(?<fraction>\d+))?$/,
+  /^(?<whole>0|[1-9]\d*)(?:\.(?<fraction>\d*))?$/,
+  /^(?<whole>)\.(?<fraction>\d+)$/,
   /^(?<whole>[1-9]\d{0,2}(?:,\d{3})+)\.(?<fraction>\d+)$/,
   /^(?<whole>[1-9]\d{0,2}(?:\.\d{3})+),(?<fraction>\d+)$/,
   /^(?<whole>0|[1-9]\d*),(?<fraction>(?!\d{3}$)\d+)$/,
@@ -80,7 +81,7 @@ export function asBaseUnits(input: unknown): string | undefined {
       : undefined;
   const units = `${BigInt(digits + (fraction ?? "").padEnd(usdcDecimals, "0"))}`;
   if ((fraction ?? "").length > usdcDecimals || !isAmount(units) || units === "0") return undefined;
-  return `send "${units}" for ${digits}.${(fraction ?? "").padEnd(2, "0")} USDC`;
+  return `send "${units}" for ${digits || 0}.${(fraction ?? "").padEnd(2, "0")} USDC`;
 }
 
 function amountText() {

@@ -319,7 +319,7 @@ const refusedAmount =
   "must be a decimal string of base units with at most 39 digits and without sign or leading zeros";
 
 test.for<[amount: string, meant: string]>([
-  ...["25.00", "25.0", "25.000000", "25.0000000", "25,00", "25,0", " 25.00 "].map(
+  ...["25.00", "25.0", "25.", "25.000000", "25.0000000", "25,00", "25,0", " 25.00 "].map(
     (amount): [string, string] => [amount, 'send "25000000" for 25.00 USDC'],
   ),
   ...[
@@ -334,6 +334,7 @@ test.for<[amount: string, meant: string]>([
     "25\u00a0USDC",
   ].map((amount): [string, string] => [amount, 'send "25000000" for 25.00 USDC']),
   ["0.5", 'send "500000" for 0.50 USDC'],
+  [".5", 'send "500000" for 0.50 USDC'],
   ["0,5", 'send "500000" for 0.50 USDC'],
   ["25,000001", 'send "25000001" for 25.000001 USDC'],
   ["1,025.00", 'send "1025000000" for 1025.00 USDC'],
