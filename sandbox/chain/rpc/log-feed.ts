@@ -15,7 +15,7 @@ const valuesSchema = z
 const heightSchema = z
   .union([z.string(), z.number()])
   .nullish()
-  .transform((value) => (/^\d|^0x/.test(`${value}`) ? BigInt(`${value}`) : null));
+  .transform((value) => (/^\d/.test(`${value}`) ? BigInt(`${value}`) : null));
 
 /** The logs that a caller asks for, as Anvil takes them. */
 const filterSchema = z.preprocess(
