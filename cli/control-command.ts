@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import { z } from "zod";
-import type { ControlOperation } from "../sandbox/control/operation.ts";
+import type { ControlOperation } from "../sandbox/lib/control/operation.ts";
 import { callControl } from "./running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "./shared-options.ts";
 import { newCommand, print, type Terminal } from "./terminal.ts";

@@ -17,7 +17,6 @@ import { openHosts, openListeners, urlsOf } from "./control/open-hosts.ts";
 import { type OpenedChain, openChain } from "./data-directory/open-chain.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory/open-data-directory.ts";
 import type { Explain } from "./explain/explain.ts";
-import type { Explorer } from "./explorer/explorer.ts";
 import type { Faults } from "./faults/faults.ts";
 import type { Reviewer } from "./given/actors/reviewer.ts";
 import type { Given } from "./given/given.ts";
@@ -49,6 +48,7 @@ import type { LoadedSnapshot } from "./snapshots/file/snapshot-content.ts";
 import { writeSnapshot } from "./snapshots/file/snapshot-file.ts";
 import type { Fingerprint } from "./snapshots/fingerprint.ts";
 import type { Snapshot } from "./snapshots/snapshot.ts";
+import type { MakeTrace } from "./trace/make-trace.ts";
 import type { TraceSubject } from "./trace/trace-view.ts";
 import { type TraceFiles, writeTrace } from "./trace/write-trace.ts";
 import type { TestWallets } from "./wallets/open-wallets.ts";
@@ -359,7 +359,7 @@ function announcing(watch: Watch, kept: OpenedChain): Watch {
 function sandboxOf(
   { settings, chain, requestLog, receiver: pin }: OwnProcess,
   service: StartedService,
-  tools: OpenedTools & Pick<Explorer, "makeTrace"> & Pick<Sandbox, "ended">,
+  tools: OpenedTools & { makeTrace: MakeTrace } & Pick<Sandbox, "ended">,
   opened: ClosingStack,
 ): Sandbox {
   const { relayer, store, faults } = service;

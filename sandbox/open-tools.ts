@@ -12,14 +12,14 @@ import { unloadable } from "./chain/unloadable.ts";
 import { lazyAccess } from "./client/access/lazy-access.ts";
 import { type OpenClientUntil, openApiClient, type SendRequest } from "./client/api-client.ts";
 import { retryPolicy } from "./client/retry-policy.ts";
-import type { ControlledSandbox } from "./control/operation.ts";
-import { UndoableCalls } from "./control/undoable-calls.ts";
+import type { ControlledSandbox } from "./control/controlled-sandbox.ts";
 import type { DataDirectory } from "./data-directory/open-data-directory.ts";
+import { AddressLabels } from "./explain/address-labels.ts";
 import { openExplain } from "./explain/explain.ts";
-import { AddressLabels } from "./explorer/address-labels.ts";
 import { GivenAccess } from "./given/actors/access.ts";
 import { openMerchantReads } from "./given/actors/merchant-reads.ts";
 import { Given, type GivenMeans } from "./given/given.ts";
+import { UndoableCalls } from "./lib/control/undoable-calls.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { fetchDirect } from "./lib/http/direct/fetch-direct.ts";
 import { restoreParts } from "./lib/part.ts";
@@ -38,8 +38,8 @@ import {
   type StartingProcess,
 } from "./service/start-service.ts";
 import { captureContent, decodeSnapshotParts } from "./snapshots/file/capture-content.ts";
-import { requireEqual } from "./snapshots/file/place-state.ts";
 import type { LoadedSnapshot } from "./snapshots/file/snapshot-content.ts";
+import { requireEqual } from "./snapshots/file/snapshot-content.ts";
 import { encodeSnapshot } from "./snapshots/file/snapshot-file.ts";
 import { takeFingerprint } from "./snapshots/fingerprint.ts";
 import { RpcSnapshots } from "./snapshots/rpc-snapshots.ts";

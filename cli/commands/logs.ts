@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { RequestView, RequestViews } from "../../sandbox/explorer/views.ts";
+import type { RequestView, RequestViews } from "../../sandbox/activity/views.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { ControlRefusedError, callControl, fetchControl } from "../running/call-control.ts";
 import {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { bodyOf, type ControlOperation } from "../../sandbox/control/operation.ts";
 import { controlOperations } from "../../sandbox/control/table.ts";
+import { bodyOf, type ControlOperation } from "../../sandbox/lib/control/operation.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import { orList } from "../../server/lib/wording.ts";
 import { fetchControl } from "../running/call-control.ts";

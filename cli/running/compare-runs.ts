@@ -1,18 +1,12 @@
 import { z } from "zod";
 import { type Json, toJson } from "../../protocol/values/json.ts";
 import { requestLogLimits } from "../../sandbox/activity/request-log.ts";
+import { type RequestView, requestsSchema } from "../../sandbox/activity/views.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import {
-  type AccountView,
-  type BlockView,
-  blocksSchema,
-  type EventView,
-  eventsSchema,
-  type RequestView,
-  requestsSchema,
-  type ViewPage,
-} from "../../sandbox/explorer/views.ts";
+import type { AccountView } from "../../sandbox/explain/address-labels.ts";
+import { type BlockView, blocksSchema, type EventView, eventsSchema } from "../../sandbox/explorer/views.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
+import type { ViewPage } from "../../sandbox/lib/page.ts";
 import { askControl } from "../../sandbox/service/ask-control.ts";
 import { type Fingerprint, fingerprintSchema } from "../../sandbox/snapshots/fingerprint.ts";
 import { findDifference } from "../../testkit/scenario/repeat/find-difference.ts";

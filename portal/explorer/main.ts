@@ -1,4 +1,5 @@
-import type { ExplorerChange, Overview } from "../../sandbox/explorer/views.ts";
+import type { ExplorerChange } from "../../sandbox/activity/views.ts";
+import type { Overview } from "../../sandbox/explorer/views.ts";
 import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import { readExplorer, Unreachable } from "./api.ts";
 import { followChanges, type StreamState } from "./data/changes.ts";

@@ -1,4 +1,5 @@
-import type { ChangeTopic, Overview } from "../../sandbox/explorer/views.ts";
+import type { ChangeTopic } from "../../sandbox/activity/views.ts";
+import type { Overview } from "../../sandbox/explorer/views.ts";
 import type { TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Measure } from "./format.ts";
 import type { PageAddress } from "./page-address.ts";

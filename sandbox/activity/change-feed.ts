@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { ChangeTopic, ExplorerChange } from "../explorer/views.ts";
 import { clearTimeout, setTimeout } from "../lib/time/timers.ts";
+import type { ChangeTopic, ExplorerChange } from "./views.ts";
 
 /** A change with its place in the feed. */
 export interface NumberedChange extends ExplorerChange {

@@ -14,11 +14,11 @@ import { ifAvailable } from "../../server/store/store.ts";
 import { contractAt } from "../explain/address-book.ts";
 import { callOfChecks } from "../explain/cause/compare-calls.ts";
 import { causeFirst, nameCauses } from "../explain/cause/name-cause.ts";
-import { decimal, limitTo } from "../explorer/reads/page.ts";
-import type { NodeCallView, OpenRequestView, RequestView, RequestViews } from "../explorer/views.ts";
 import { shortenArgument } from "../lib/errors/show-value.ts";
+import { decimal, limitTo } from "../lib/page.ts";
 import { readJson } from "../lib/read-json.ts";
 import type { KeptCall, KeptRequest, OpenRequest, RequestLog } from "./request-log.ts";
+import type { NodeCallView, OpenRequestView, RequestView, RequestViews } from "./views.ts";
 
 const problem = z.object({
   detail: z.string(),

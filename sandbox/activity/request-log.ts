@@ -4,9 +4,11 @@ import { performance } from "node:perf_hooks";
 import type { EIP1193RequestFn } from "viem";
 import type { Gate } from "../../server/http/gate.ts";
 import type { AnsweredRequest } from "../../server/services.ts";
-import { directUserAgent } from "../given/actors/program-api.ts";
 import type { Part } from "../lib/part.ts";
 import type { ChangeFeed } from "./change-feed.ts";
+
+/** The User-Agent of requests that a test causes by a function of the sandbox, and not by a given state. */
+export const directUserAgent = "routing-sandbox";
 
 /** The largest number of requests that are kept, and of the bytes of their bodies, answers and calls; older ones are forgotten. */
 export const requestLogLimits = { requests: 1_000, bytes: 8 * 1024 * 1024, callsOfRequest: 50 } as const;

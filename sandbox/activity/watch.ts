@@ -4,7 +4,6 @@ import type { Deliver, Refusal, Services } from "../../server/services.ts";
 import type { CollectionName, Collections } from "../../server/store/records.ts";
 import type { Change, Store, StoreImage } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
-import type { ChangeTopic } from "../explorer/views.ts";
 import type { Fault } from "../faults/fault.ts";
 import { withMethods } from "../lib/with-methods.ts";
 import { ChangeFeed } from "./change-feed.ts";
@@ -14,6 +13,7 @@ import { Metrics } from "./metrics.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import { RequestLog } from "./request-log.ts";
 import { RequestTracing } from "./request-tracing.ts";
+import type { ChangeTopic } from "./views.ts";
 
 /** Sees what happens in a sandbox where it happens, and tells a feed. */
 export class Watch {

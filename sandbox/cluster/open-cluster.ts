@@ -6,7 +6,7 @@ import type { RelayerJournalStore } from "../../server/store/stored-relayer-jour
 import type { ChainNode } from "../chain/start-chain.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
-import type { Cluster } from "./cluster.ts";
+import type { Cluster } from "../service/cluster.ts";
 
 /** A process that shares its store with no other. */
 class ClusterOfOne implements Cluster {

@@ -1,6 +1,10 @@
-import { defineControl } from "../control/operation.ts";
+import type { Services } from "../../server/services.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
+import { controlOf } from "../lib/control/operation.ts";
 import { keepRequestSchema, keptSchema } from "./kept-chain.ts";
 import { refusalSchema } from "./refusals.ts";
+
+const defineControl = controlOf<{ chain: ChainNode; services: Pick<Services, "refused"> }>();
 
 const page = { target: "store.md#the-first-process", words: "several processes" };
 

@@ -21,8 +21,8 @@ import { wait } from "../lib/time/timers.ts";
 import type { SandboxUrls } from "../options/description.ts";
 import { accountSettingSchema, programSettingSchema } from "../options/programs.ts";
 import type { SandboxSettings } from "../options/settings.ts";
+import type { Cluster } from "../service/cluster.ts";
 import { bareHex } from "../service/keys.ts";
-import type { Cluster } from "./cluster.ts";
 import { forwardingTo } from "./forwarding.ts";
 import { keptIn } from "./kept-chain.ts";
 

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { validate } from "../../server/http/request/validate.ts";
 import { mapFields } from "../../server/lib/map-fields.ts";
-import { needsBody, type ServedOperation } from "./operation.ts";
+import { needsBody, type ServedOperation } from "../lib/control/operation.ts";
 
 /**
  * Answers a request whose body is parsed: checks it by the schemas of its operation, and sends what the handler returns.

@@ -1,8 +1,14 @@
 import type { createDocument } from "zod-openapi";
 import { edgeCodes } from "../../server/errors/codes-of-operation.ts";
-import { bodyCodes, commonCodes, controlProblemSchema, describeCode, unreadableCodes } from "./codes.ts";
+import {
+  bodyCodes,
+  commonCodes,
+  controlProblemSchema,
+  describeCode,
+  unreadableCodes,
+} from "../lib/control/codes.ts";
+import { bodyOf, controlTags } from "../lib/control/operation.ts";
 import { describeTable, pageUrl } from "./describe-operations.ts";
-import { bodyOf, controlTags } from "./operation.ts";
 import { controlOperations } from "./table.ts";
 
 /** The version of the control API. */

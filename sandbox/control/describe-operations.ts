@@ -8,7 +8,7 @@ import {
 } from "zod-openapi";
 import { describeRefusals, type RefusalTable } from "../../server/openapi/describe-refusals.ts";
 import { openAnswers, tidyReferences } from "../../server/openapi/open-answers.ts";
-import { bodyOf, needsBody, type ServedOperation } from "./operation.ts";
+import { bodyOf, needsBody, type ServedOperation } from "../lib/control/operation.ts";
 
 /** The parts of an operation that a description shows. */
 export type DescribedOperation = Omit<ServedOperation<never>, "handle">;

@@ -6,9 +6,12 @@ import { URL } from "../../protocol/globals.ts";
 import { ChainMismatchError } from "../../server/chain/chain-reader.ts";
 import { readDeployedIdentity } from "../../server/chain/deployed-node.ts";
 import { ifAvailable, type Store, StoreUnavailableError } from "../../server/store/store.ts";
+import { controlOf } from "../lib/control/operation.ts";
 import { connectDirect } from "../lib/http/direct/connect-direct.ts";
 import { abortAfter, endsWithin } from "../lib/time/timers.ts";
-import { type ControlledSandbox, defineControl } from "./operation.ts";
+import type { ControlledSandbox } from "./controlled-sandbox.ts";
+
+const defineControl = controlOf<ControlledSandbox>();
 
 /** More undelivered events than these are not counted. */
 const mostCounted = 10_000;

@@ -4,16 +4,17 @@ import { Problem } from "../../server/errors/problem.ts";
 import { UndoneError } from "../../server/http/gate.ts";
 import { limits } from "../../server/http/limits.ts";
 import { refuseOtherMethods, routeOperations } from "../../server/http/route-operations.ts";
+import { bodyOf, type ControlContext, type ControlOperation } from "../lib/control/operation.ts";
+import { undoneRequest } from "../lib/control/undoable-calls.ts";
 import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { endUnlessTaken } from "../lib/http/unless-taken.ts";
 import { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
 import { answerOperation } from "./answer-operation.ts";
+import type { ControlledSandbox, ServedSandbox } from "./controlled-sandbox.ts";
 import { describeControl } from "./describe-control.ts";
 import { parseJsonBody, requireJsonBody } from "./json-body.ts";
-import { bodyOf, type ControlContext, type ControlledSandbox, type ControlOperation } from "./operation.ts";
 import { refuseError } from "./refuse-error.ts";
 import { controlOperations } from "./table.ts";
-import { undoneRequest } from "./undoable-calls.ts";
 
 /**
  * The control API: what a tester does to the sandbox itself. It never is part of the routing API. Its listener keeps every
@@ -55,7 +56,7 @@ export function createControlHost(controlled: ControlledSandbox): Express {
 }
 
 /** Serves the operations that a recording has as steps, or the others. */
-function routes(context: ControlContext, recorded: boolean): Router {
+function routes(context: ControlContext<ServedSandbox>, recorded: boolean): Router {
   const router = Router({ strict: true, caseSensitive: true });
   // A router answers OPTIONS by itself. It is refused as every other method that the table does not have.
   router.use((request, _response, next) => next(request.method === "OPTIONS" ? "router" : undefined));
@@ -96,7 +97,7 @@ async function runInGate<T>(
 /** Answers a request whose body is there. */
 async function serve(
   operation: ControlOperation,
-  { sandbox }: ControlContext,
+  { sandbox }: ControlContext<ServedSandbox>,
   request: Request,
   response: Response,
 ): Promise<void> {

@@ -13,20 +13,21 @@ import { isPlaced } from "../chain/journal/changing-methods.ts";
 import type { FrontedChain } from "../chain/rpc/answer-request.ts";
 import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
-import { type Explorer, openExplorer } from "../explorer/explorer.ts";
+import { openExplorer } from "../explorer/explorer.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import { type Listener, listen } from "../lib/http/listen.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { pagesOf, sharedPaths } from "../options/pages-of-ports.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import type { RpcSnapshots } from "../snapshots/rpc-snapshots.ts";
+import { type MakeTrace, openTraces } from "../trace/make-trace.ts";
+import type { ControlledSandbox } from "./controlled-sandbox.ts";
 import { createControlHost } from "./host.ts";
-import type { ControlledSandbox } from "./operation.ts";
 
 /** Has the listeners serve the API, the documentation, the chain RPC and the control API with the explorer. */
 export function openHosts(
   listeners: Listeners,
-  sandbox: Omit<ControlledSandbox, "explorer" | "metrics"> & {
+  sandbox: Omit<ControlledSandbox, "explorer" | "makeTrace" | "metrics"> & {
     services: Services;
     withoutFaults: Services;
     gate: RequestGate;
@@ -34,7 +35,7 @@ export function openHosts(
     rpcSnapshots: RpcSnapshots;
   },
   opened: ClosingStack,
-): Pick<Explorer, "makeTrace"> {
+): { makeTrace: MakeTrace } {
   const { services, receiver, recorder, watch } = sandbox;
   const refusals = watch.tracing.refusals(problemRefusals(services));
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
@@ -54,8 +55,11 @@ export function openHosts(
   }
   const explorer = openExplorer({ ...sandbox, services: sandbox.withoutFaults });
   opened.defer(() => explorer.close());
-  listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer, metrics: watch.metrics }) });
-  return explorer;
+  const logs = { faults: watch.faultLog, heads: watch.heads, explain: sandbox.explain };
+  const makeTrace = openTraces(explorer.sources, logs);
+  const { metrics } = watch;
+  listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer, makeTrace, metrics }) });
+  return { makeTrace };
 }
 
 function openRpcFront({

@@ -12,8 +12,8 @@ import { NotDurableError } from "../chain/journal/not-durable-error.ts";
 import { ProblemError } from "../client/problem-error.ts";
 import { RetryLimitError } from "../client/retrying-fetch.ts";
 import { GivenInvalidError } from "../given/given-invalid-error.ts";
+import type { ControlCode } from "../lib/control/codes.ts";
 import type { SandboxErrorCode } from "../lib/errors/sandbox-error.ts";
-import type { ControlCode } from "./codes.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";
 const unhealthy: ControlCode = "unhealthy";

@@ -13,10 +13,13 @@ import {
 import { givenTypedDataSchema } from "../explain/signatures/typed-data.ts";
 import { urlsSchema } from "../explorer/views.ts";
 import { faultSchema } from "../faults/fault.ts";
+import { controlOf } from "../lib/control/operation.ts";
 import { explainBytes } from "../lib/http/connection-limits.ts";
 import { fingerprintSchema } from "../snapshots/fingerprint.ts";
 import { callSchema } from "../wallets/read-transaction.ts";
-import { type ControlledSandbox, defineControl } from "./operation.ts";
+import type { ControlledSandbox } from "./controlled-sandbox.ts";
+
+const defineControl = controlOf<ControlledSandbox>();
 
 const statusSchema = z
   .object({

@@ -3,8 +3,11 @@ import { Request, URL } from "../../protocol/globals.ts";
 import { limitTexts } from "../../server/http/limits.ts";
 import { jsonObjectSchema } from "../../server/http/schemas/primitives.ts";
 import { ProblemError } from "../client/problem-error.ts";
+import { controlOf } from "../lib/control/operation.ts";
 import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
-import { defineControl } from "./operation.ts";
+import type { ControlledSandbox } from "./controlled-sandbox.ts";
+
+const defineControl = controlOf<ControlledSandbox>();
 
 const requestBody = z
   .strictObject({

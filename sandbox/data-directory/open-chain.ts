@@ -16,17 +16,16 @@ import type { RequestGate } from "../lib/http/request-gate.ts";
 import { endsWithin } from "../lib/time/timers.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
-import { placeState } from "../snapshots/file/place-state.ts";
-import type { LoadedSnapshot } from "../snapshots/file/snapshot-content.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { DataDirectory } from "./open-data-directory.ts";
 import type { SandboxJournal } from "./open-journal.ts";
+import { placeState, type SavedState } from "./place-state.ts";
 
 /** The settings of a start, and what it has opened before its chain. */
 export interface ChainStart {
   settings: SandboxSettings;
   /** The snapshot file that the start loads; null for none. */
-  saved: LoadedSnapshot | null;
+  saved: SavedState | null;
   directory: DataDirectory;
   opened: ClosingStack;
   /** The files that are needed only until the chain is kept. */

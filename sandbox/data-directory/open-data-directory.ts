@@ -9,10 +9,10 @@ import { wait } from "../lib/time/timers.ts";
 import type { SandboxDescription } from "../options/description.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
-import { removeLoading } from "../snapshots/file/place-state.ts";
 import { type KeptSettings, keptRegistrar, requireSettings } from "./beginning.ts";
 import { type DirectoryLock, lockDataDirectory, removeUnused } from "./lock.ts";
 import { openJournal, type SandboxJournal } from "./open-journal.ts";
+import { removeLoading } from "./place-state.ts";
 import { publish, removePublished, unpublish } from "./sandbox-file.ts";
 
 /** The data directory of a start, in its order; a sandbox in memory has one that does nothing. */

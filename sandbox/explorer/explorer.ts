@@ -1,17 +1,13 @@
-import { Mutex } from "async-mutex";
 import type { Router } from "express";
 import { pageRoutes } from "../../server/pages/page-routes.ts";
 import type { Services, Urls } from "../../server/services.ts";
 import { EventStream } from "../activity/event-stream.ts";
 import type { Watch } from "../activity/watch.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import { AddressLabels } from "../explain/address-labels.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import type { SandboxDescription } from "../options/description.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
-import type { ExplainTransaction } from "../trace/collect-answers.ts";
-import { makeTrace as renderTraceOf } from "../trace/make-trace.ts";
-import type { TraceSubject } from "../trace/trace-view.ts";
-import { AddressLabels } from "./address-labels.ts";
 import { connectNode, type Sources } from "./sources.ts";
 
 /** The interval of the stream's heartbeats, in milliseconds. */
@@ -22,8 +18,6 @@ export interface Explorer {
   pages: Router;
   sources: Sources;
   stream: EventStream;
-  /** Makes a trace of what has happened since the start or the last restore, as one HTML file. */
-  makeTrace(subject: TraceSubject): Promise<string>;
   /** Ends the streams and the connection to the node, so that nothing waits for them. */
   close(): void;
 }
@@ -36,13 +30,11 @@ export function openExplorer(parts: {
   receiver: SandboxReceiver;
   faults: SandboxFaults;
   watch: Watch;
-  explain: ExplainTransaction;
 }): Explorer {
-  const { watch, explain, ...read } = parts;
+  const { watch, ...read } = parts;
   const { feed, refusals, requests } = watch;
   const stream = new EventStream(feed, heartbeatMs);
   const { close, ...connected } = connectNode(read.chain);
-  const traces = new Mutex();
   const page = ({ docs }: Urls) => ({ file: "explorer/page.html", values: { docs_url: docs } });
   const sources = { ...read, ...connected, refusals, requests, labels: new AddressLabels(read.chain) };
   return {
@@ -51,12 +43,6 @@ export function openExplorer(parts: {
       read.services,
     ),
     sources,
-    // One at a time: each has Anvil execute up to hundreds of transactions again.
-    makeTrace: async (subject) =>
-      await traces.runExclusive(
-        async () =>
-          await renderTraceOf(subject, sources, { faults: watch.faultLog, heads: watch.heads, explain }),
-      ),
     stream,
     close() {
       stream.close();

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { Problem } from "../../server/errors/problem.ts";
 import { readRequests, requestsQuery } from "../activity/read-requests.ts";
 import { keptRefusals } from "../activity/refusal-log.ts";
-import { type ControlOperation, defineControl } from "../control/operation.ts";
-import { noSubject } from "../trace/make-trace.ts";
+import { requestsSchema } from "../activity/views.ts";
+import { type ControlOperation, controlOf } from "../lib/control/operation.ts";
+import type { Explorer } from "./explorer.ts";
 import { pageQuery } from "./reads/page.ts";
 import { blocksQuery, readBlocks } from "./reads/read-blocks.ts";
 import { eventsQuery, readEvents } from "./reads/read-events.ts";
@@ -23,10 +24,11 @@ import {
   purchasesSchema,
   refusalsSchema,
   relayOperationsSchema,
-  requestsSchema,
   searchSchema,
   timelineSchema,
 } from "./views.ts";
+
+const defineControl = controlOf<{ explorer: Explorer }>();
 
 const cursorNumber = z
   .string()
@@ -108,27 +110,6 @@ const requests = defineRead({
     readRequests(query, explorer.sources.requests, explorer.sources.services),
 });
 
-const trace = defineRead({
-  id: "readTrace",
-  path: "/trace",
-  summary:
-    "Returns a trace: everything that has happened since the last restore, as one HTML file that opens offline.",
-  description: "`?snapshot=` is the name of a snapshot file next to it, which the trace then names.",
-  page: { target: "ci.md#traces-of-failed-tests", words: "traces" },
-  query: z.strictObject({ snapshot: z.string().max(255).optional() }),
-  success: {
-    status: 200,
-    description: "The trace.",
-    schema: z.string(),
-    type: "text/html",
-  },
-  errors: ["validation_failed"],
-  handle: async ({ sandbox: { explorer }, query: { snapshot = null }, response }) => {
-    response.set("Content-Disposition", 'attachment; filename="sandbox.trace.html"');
-    return await explorer.makeTrace({ ...noSubject, snapshot });
-  },
-});
-
 const find = defineRead({
   id: "search",
   path: "/explorer/search",
@@ -179,7 +160,6 @@ export const explorerOperations = [
   blocks,
   find,
   requests,
-  trace,
   readStream,
 ];
 

@@ -6,10 +6,10 @@ import type { RefusalLog } from "../activity/refusal-log.ts";
 import type { RequestLog } from "../activity/request-log.ts";
 import { nodeSocket } from "../chain/client/node-socket.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import type { AddressLabels } from "../explain/address-labels.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import type { SandboxDescription } from "../options/description.ts";
 import type { SandboxReceiver } from "../receiver/receiver.ts";
-import type { AddressLabels } from "./address-labels.ts";
 
 /** A connection to the node for reading; what is asked in one turn goes out together. */
 interface ConnectedNode {

@@ -6,37 +6,20 @@
 import { z } from "zod";
 import { jsonSchema } from "../../server/http/schemas/primitives.ts";
 import { purchaseTextsSchema } from "../../server/purchases/schemas.ts";
+import { checkSchema } from "../activity/views.ts";
+import { accountSchema } from "../explain/address-labels.ts";
 import { faultSchema } from "../faults/fault.ts";
+import { pageOf } from "../lib/page.ts";
 
 const text = z.string();
 const count = z.int();
 const texts = z.record(z.string(), z.string());
-
-/** Returns the schema of one page of a list. */
-function pageOf<T extends z.ZodType>(item: T) {
-  return z.object({ data: z.array(item), next_cursor: nextCursor });
-}
-
-const nextCursor = text.nullable().meta({ description: "The `cursor` of the next page; null on the last." });
-
-/** One page of a list; `next_cursor` asks for the next one, null when this is the last. */
-export interface ViewPage<T> {
-  data: T[];
-  next_cursor: string | null;
-}
 
 const blockPointFields = { number: count, hash: text, at: text };
 const blockPointSchema = z.object(blockPointFields).meta({ id: "BlockPoint" });
 
 /** A point of the chain. */
 export type BlockPointView = z.output<typeof blockPointSchema>;
-
-const accountSchema = z
-  .object({ address: text, name: text.nullable() })
-  .meta({ id: "Account", description: "An account with its label, or null." });
-
-/** An account with its label, or null. */
-export type AccountView = z.output<typeof accountSchema>;
 
 /** The schema of a sandbox's URLs. */
 export const urlsSchema = z.object({ api: text, docs: text, rpc: text, control: text }).meta({ id: "Urls" });
@@ -272,13 +255,6 @@ export type EventView = z.output<typeof eventViewSchema>;
 /** The schema of a page of events. */
 export const eventsSchema = pageOf(eventViewSchema).meta({ id: "EventViews" });
 
-const checkSchema = z
-  .object({ name: text, ok: z.boolean(), expected: jsonSchema, actual: jsonSchema })
-  .meta({ id: "Check", description: "A binding check, with the expected and the actual value." });
-
-/** A binding check, with the expected and the actual value. */
-export type CheckView = z.output<typeof checkSchema>;
-
 const refusalSchema = z.object({
   number: count.meta({ description: "Counts refusals from 1." }),
   at: text,
@@ -300,78 +276,6 @@ export type RefusalView = z.output<typeof refusalSchema>;
 
 /** The schema of a page of refusals. */
 export const refusalsSchema = pageOf(refusalSchema).meta({ id: "RefusalViews" });
-
-const nodeCallSchema = z
-  .object({
-    method: text,
-    call: text.nullable().meta({
-      description:
-        "The decoded call of `eth_call`, `eth_sendRawTransaction` and similar methods, such as `balanceOf(0x…)`, with its contract; null for other methods.",
-    }),
-    duration_ms: z.number().nullable().meta({ description: "Null while it is in progress." }),
-    failed: z.boolean(),
-  })
-  .meta({ id: "NodeCall", description: "A JSON-RPC call to the chain node that a request needed." });
-
-/** A JSON-RPC call to the chain node that a request needed. */
-export type NodeCallView = z.output<typeof nodeCallSchema>;
-
-const openRequestFields = {
-  method: text,
-  path: text,
-  received: text.meta({ description: "The wall clock when it arrived, RFC 3339 in UTC." }),
-  calls: z.array(nodeCallSchema),
-};
-const openRequestSchema = z.object(openRequestFields);
-
-/** A request that has no answer yet. */
-export type OpenRequestView = z.output<typeof openRequestSchema>;
-
-const requestSchema = z.object({
-  ...openRequestFields,
-  number: count.meta({ description: "Counts responses from 1." }),
-  id: text.meta({ description: "The request id of the response." }),
-  at: text.nullable().meta({
-    description: "Sandbox time; null if the request was refused before the time was read.",
-  }),
-  duration_ms: z.number(),
-  operation: text.nullable().meta({
-    description: "The id of the API operation, such as `createPurchase`; null for a path that has none.",
-  }),
-  caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
-  from: z.enum(["backend", "sandbox.client", "sandbox", "given", "demo", "page", "anyone"]).meta({
-    description:
-      "`sandbox`: another function of the sandbox, such as `reviewer.decide()`. `page`: a wallet route, or a request of a page of the sandbox. `anyone`: another request without a valid credential.",
-  }),
-  idempotency_key: text.nullable(),
-  replayed: z.boolean(),
-  status: count.nullable().meta({ description: "Null if a fault dropped the response." }),
-  code: text.nullable().meta({ description: "The code of the problem in the response." }),
-  body: jsonSchema,
-  answer: jsonSchema,
-  refusal: z
-    .object({ detail: text, causes: z.array(text), checks: z.array(checkSchema) })
-    .nullable()
-    .meta({
-      description:
-        "For a refusal: its error in one sentence, a sentence for each cause, and the binding checks, the failed ones first.",
-    }),
-  objects: z.array(text).meta({
-    description: "The ids of the purchases, merchants and other records that it names.",
-  }),
-  more_calls: count.meta({ description: "The number of further calls, which are not kept." }),
-});
-
-/** A request of the API with its answer. */
-export type RequestView = z.output<typeof requestSchema>;
-
-/** The schema of a page of requests. */
-export const requestsSchema = pageOf(requestSchema)
-  .extend({ in_progress: z.array(openRequestSchema) })
-  .meta({ id: "RequestViews" });
-
-/** Requests, the newest answer first, and those in progress. */
-export type RequestViews = z.output<typeof requestsSchema>;
 
 const transactionSchema = z.object({
   hash: text,
@@ -469,24 +373,3 @@ export type SearchResult = z.output<typeof searchResultSchema>;
 
 /** The schema of what a search found. */
 export const searchSchema = z.object({ data: z.array(searchResultSchema) }).meta({ id: "SearchResults" });
-
-/** A change, as `GET /stream` sends it. */
-export interface ExplorerChange {
-  topics: ChangeTopic[];
-  /** The purchases that changed; null when there are too many to name. */
-  purchases: string[] | null;
-}
-
-/** The topic of a change. */
-export type ChangeTopic =
-  | "blocks"
-  | "purchases"
-  | "merchants"
-  | "operations"
-  | "events"
-  | "keys"
-  | "faults"
-  | "refusals"
-  | "requests"
-  /** Everything: a snapshot was restored, or the client missed too much. */
-  | "everything";

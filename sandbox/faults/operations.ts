@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { validate } from "../../server/http/request/validate.ts";
-import { defineControl } from "../control/operation.ts";
+import { controlOf } from "../lib/control/operation.ts";
 import { faultSchema } from "./fault.ts";
 import { faultRequestSchema, readFault } from "./fault-request.ts";
+import type { SandboxFaults } from "./faults.ts";
+
+const defineControl = controlOf<{ faults: SandboxFaults }>();
 
 const listSchema = z.object({ data: z.array(faultSchema) }).meta({ id: "Faults" });
 

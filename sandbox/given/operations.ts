@@ -3,8 +3,12 @@ import { merchantSchema } from "../../server/merchants/schemas.ts";
 import { notificationSchema } from "../../server/notifications/schemas.ts";
 import { paymentReceiptSchema, purchaseSchema } from "../../server/purchases/schemas.ts";
 import { claimSchema, decisionSchema, refundSchema } from "../../server/refunds/schemas.ts";
-import { defineControl } from "../control/operation.ts";
+import { controlOf } from "../lib/control/operation.ts";
+import type { UndoableCalls } from "../lib/control/undoable-calls.ts";
+import type { Given } from "./given.ts";
 import { givenRequestSchema } from "./options.ts";
+
+const defineControl = controlOf<{ given: Pick<Given, "until">; calls: UndoableCalls }>();
 
 const givenSchema = z
   .union([

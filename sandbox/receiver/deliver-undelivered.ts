@@ -1,21 +1,23 @@
 import type { Mutex } from "async-mutex";
 import { findUndelivered } from "../../server/notifications/outbox/deliver-event.ts";
 import type { Services } from "../../server/services.ts";
-import type { components } from "../client/api-client.ts";
-import type { ProgramApi } from "../given/actors/program-api.ts";
+import type { components, RetryingClient } from "../client/api-client.ts";
 
 type Notification = components["schemas"]["Notification"];
+
+/** Returns the API of a program. */
+type ApiOf = (program: string) => { retrying: RetryingClient };
 
 /** Delivers undelivered events, through the API and with the account of given states. */
 export class Deliveries {
   readonly #programs: readonly string[];
-  readonly #api: (program: string) => ProgramApi;
+  readonly #api: ApiOf;
   readonly #services: Pick<Services, "gate" | "store">;
   readonly #turns: Mutex;
 
   constructor(sources: {
     programs: readonly string[];
-    api: (program: string) => ProgramApi;
+    api: ApiOf;
     services: Pick<Services, "gate" | "store">;
     turns: Mutex;
   }) {

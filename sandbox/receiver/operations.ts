@@ -1,10 +1,19 @@
 import { z } from "zod";
 import { Problem } from "../../server/errors/problem.ts";
 import { redact } from "../../server/http/redact.ts";
+import type { KeyUse } from "../../server/keys/key-ring.ts";
 import { keyUses } from "../../server/keys/key-ring.ts";
-import { defineControl } from "../control/operation.ts";
+import { controlOf } from "../lib/control/operation.ts";
+import type { UndoableCalls } from "../lib/control/undoable-calls.ts";
 import { arrivalSchema } from "./arrival.ts";
+import type { SandboxReceiver } from "./receiver.ts";
 import { keptArrivals } from "./receiver.ts";
+
+const defineControl = controlOf<{
+  receiver: SandboxReceiver;
+  rotateKeys: (...uses: KeyUse[]) => Promise<void>;
+  calls: UndoableCalls;
+}>();
 
 const url = z.string().meta({ description: "The URL of the receiver." });
 const usesSchema = z.array(z.enum(keyUses)).min(1);

@@ -1,6 +1,9 @@
 import { z } from "zod";
+import type { Relayer } from "../../relayer/relayer.ts";
 import { relayOperationSchema } from "../../server/transactions/schemas.ts";
-import { defineControl } from "../control/operation.ts";
+import { controlOf } from "../lib/control/operation.ts";
+
+const defineControl = controlOf<{ relayer: Relayer }>();
 
 const resumeBody = z
   .strictObject({

@@ -1,6 +1,9 @@
 import { z } from "zod";
-import { defineControl } from "../control/operation.ts";
+import { controlOf } from "../lib/control/operation.ts";
+import type { Recorder } from "./recorder.ts";
 import { scenarioSchema } from "./scenario.ts";
+
+const defineControl = controlOf<{ recorder: Recorder }>();
 
 const startBody = z.strictObject({ title: z.string().min(1).max(200) }).meta({ id: "StartRecording" });
 

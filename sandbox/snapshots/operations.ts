@@ -1,6 +1,9 @@
 import { z } from "zod";
-import { defineControl } from "../control/operation.ts";
+import { controlOf } from "../lib/control/operation.ts";
+import type { KeptSnapshots } from "./kept-snapshots.ts";
 import { keptSnapshots } from "./kept-snapshots.ts";
+
+const defineControl = controlOf<{ encodeSnapshot: () => Promise<Uint8Array>; kept: KeptSnapshots }>();
 
 const keptSchema = z
   .object({

@@ -1,8 +1,12 @@
 import { z } from "zod";
+import type { Gate } from "../../server/http/gate.ts";
 import { mineBlocks, portionsOf, setMining } from "../chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../chain/clock/mining-limits.ts";
-import { defineControl } from "../control/operation.ts";
-import { undoneRequest } from "../control/undoable-calls.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
+import { controlOf } from "../lib/control/operation.ts";
+import { undoneRequest } from "../lib/control/undoable-calls.ts";
+
+const defineControl = controlOf<{ chain: ChainNode; gate: Gate }>();
 
 const travelBody = z
   .union([z.strictObject({ seconds: z.int().positive() }), z.strictObject({ to: z.int().positive() })], {

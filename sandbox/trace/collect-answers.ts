@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { readRequests, requestPageSizes } from "../activity/read-requests.ts";
+import type { RequestView, RequestViews } from "../activity/views.ts";
 import type { ExplainOptions } from "../explain/explain-transaction.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import { readBlocks } from "../explorer/reads/read-blocks.ts";
@@ -16,11 +17,9 @@ import type {
   EventView,
   Overview,
   RelayOperationView,
-  RequestView,
-  RequestViews,
   TransactionView,
-  ViewPage,
 } from "../explorer/views.ts";
+import type { ViewPage } from "../lib/page.ts";
 
 /**
  * The largest numbers of items in a trace, of the transactions and the logs of its blocks, of the transactions that are explained, and of the bytes

@@ -1,8 +1,10 @@
 import { performance } from "node:perf_hooks";
+import { Mutex } from "async-mutex";
 import type { FaultLog } from "../activity/fault-log.ts";
 import type { HeadLog } from "../activity/head-log.ts";
+import type { RequestView } from "../activity/views.ts";
 import type { Sources } from "../explorer/sources.ts";
-import type { BlockView, RequestView } from "../explorer/views.ts";
+import type { BlockView } from "../explorer/views.ts";
 import { machineClock } from "../lib/time/timers.ts";
 import { type CollectedAnswers, collectAnswers, type ExplainTransaction } from "./collect-answers.ts";
 import { renderTrace } from "./render-trace.ts";
@@ -27,7 +29,18 @@ interface ActivityLogs {
 export const noSubject: TraceSubject = { test: null, failures: [], snapshot: null, snapshot_problem: null };
 
 /** Makes a trace of what has happened in a sandbox since its start or its last restore, as one HTML file. */
-export async function makeTrace(
+export type MakeTrace = (subject: TraceSubject) => Promise<string>;
+
+/** Returns what makes the traces of a sandbox, one at a time: each has Anvil execute up to hundreds of transactions again. */
+export function openTraces(
+  sources: Sources,
+  logs: ActivityLogs & { explain: ExplainTransaction },
+): MakeTrace {
+  const turns = new Mutex();
+  return async (subject) => await turns.runExclusive(async () => await makeTrace(subject, sources, logs));
+}
+
+async function makeTrace(
   subject: TraceSubject,
   sources: Sources,
   { explain, ...logs }: ActivityLogs & { explain: ExplainTransaction },

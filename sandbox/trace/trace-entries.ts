@@ -1,13 +1,7 @@
 import type { KeptFault } from "../activity/fault-log.ts";
+import type { OpenRequestView, RequestView } from "../activity/views.ts";
 import type { Explanation, Frame } from "../explain/explanation.ts";
-import type {
-  BlockView,
-  EventView,
-  OpenRequestView,
-  RelayOperationView,
-  RequestView,
-  TransactionView,
-} from "../explorer/views.ts";
+import type { BlockView, EventView, RelayOperationView, TransactionView } from "../explorer/views.ts";
 import type { Fault } from "../faults/fault.ts";
 import type { TraceEntry } from "./trace-view.ts";
 

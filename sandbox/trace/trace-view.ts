@@ -1,6 +1,6 @@
 /** The content of a trace, besides the explorer's answers. It is plain JSON: `…_at` and `at` are sandbox time. */
 
-import type { CheckView } from "../explorer/views.ts";
+import type { CheckView } from "../activity/views.ts";
 
 /** The layers of a trace's timeline. */
 export type TraceLayer = "api" | "chain" | "relayer" | "delivery" | "fault" | "clock";

@@ -6,7 +6,7 @@ import { makeDirectory } from "../../server/lib/make-directory.ts";
 import { replaceNamedFile, requireReplaceable } from "../../server/lib/replace-file.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { writeSnapshot } from "../snapshots/file/snapshot-file.ts";
-import { noSubject } from "./make-trace.ts";
+import { type MakeTrace, noSubject } from "./make-trace.ts";
 import { snapshotOf } from "./snapshot-of.ts";
 import type { TraceSubject } from "./trace-view.ts";
 
@@ -57,7 +57,7 @@ export async function writeTrace(
     encodeSnapshot,
     ...subject
   }: {
-    makeTrace: (subject: TraceSubject) => Promise<string>;
+    makeTrace: MakeTrace;
     encodeSnapshot: () => Promise<Uint8Array>;
   } & Partial<Pick<TraceSubject, "test" | "failures">>,
 ): Promise<TraceFiles> {

@@ -8,8 +8,7 @@ import { parseSync, Visitor } from "rolldown/utils";
 import { listFiles } from "./list-files.ts";
 
 /**
- * The rooms of a folder, floor by floor, the lowest first: a file imports from its own room and from lower floors. Rooms that are joined by a
- * plus sign are one.
+ * The rooms of a folder, floor by floor, the lowest first: a file imports from its own room and from lower floors.
  */
 const floorsOf: { readonly [folder: string]: readonly string[] } = {
   "": [
@@ -26,27 +25,27 @@ const floorsOf: { readonly [folder: string]: readonly string[] } = {
   ],
   "sandbox/": [
     "lib",
-    "chain",
-    "options",
-    "client",
-    "wallets",
-    "activity+cluster+control+data-directory+deploy+explain+explorer+faults+given+receiver+relayer+scenarios+service+snapshots+time+trace",
-    "restored-state.ts",
+    "chain relayer",
+    "client faults options time",
+    "data-directory deploy wallets",
+    "explain snapshots",
+    "activity",
+    "receiver",
+    "service",
+    "cluster given scenarios",
+    "explorer restored-state.ts index.ts",
+    "trace",
+    "control",
     "open-tools.ts",
     "create-sandbox.ts",
     "load-runtime.ts",
-    "index.ts",
   ],
 };
 
-/** The floor of each room, and a name that rooms that are one share. */
-const rooms = new Map(
-  Object.entries(floorsOf).flatMap(([folder, floors]) =>
-    floors.flatMap((floor, height) =>
-      floor
-        .split(" ")
-        .flatMap((joined) => joined.split("+").map((room) => [folder + room, { height, joined }] as const)),
-    ),
+/** The floor of each room. */
+const floors = new Map(
+  Object.entries(floorsOf).flatMap(([folder, rooms]) =>
+    rooms.flatMap((floor, height) => floor.split(" ").map((room) => [folder + room, height] as const)),
   ),
 );
 
@@ -80,7 +79,8 @@ function importsOf(file: string): string[] {
 
 function isWrong(folder: string, file: string, imported: string): boolean {
   const [from, to] = [file, imported].map((path) =>
-    path.startsWith(folder) ? rooms.get(folder + path.slice(folder.length).split("/")[0]) : undefined,
+    path.startsWith(folder) ? folder + path.slice(folder.length).split("/")[0] : "",
   );
-  return from !== undefined && to !== undefined && from.joined !== to.joined && to.height >= from.height;
+  const [height, lower] = [floors.get(from ?? ""), floors.get(to ?? "")];
+  return height !== undefined && lower !== undefined && from !== to && lower >= height;
 }

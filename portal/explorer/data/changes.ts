@@ -1,4 +1,4 @@
-import type { ExplorerChange } from "../../../sandbox/explorer/views.ts";
+import type { ExplorerChange } from "../../../sandbox/activity/views.ts";
 
 /** The state of the connection that the page hears of changes by; a trace has none. */
 export type StreamState = "connecting" | "live" | "gone" | "recorded";

@@ -1,4 +1,4 @@
-import type { CheckView } from "../../../sandbox/explorer/views.ts";
+import type { CheckView } from "../../../sandbox/activity/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import type { Measure } from "../format.ts";
 import { folded } from "./templates.ts";

@@ -1,4 +1,5 @@
-import type { AccountView, SubjectNames } from "../../../sandbox/explorer/views.ts";
+import type { AccountView } from "../../../sandbox/explain/address-labels.ts";
+import type { SubjectNames } from "../../../sandbox/explorer/views.ts";
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { formatDistance, formatTime, type Measure, nameInWords, shortenId } from "../format.ts";

@@ -1,4 +1,5 @@
-import type { BlockView, TransactionView, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { BlockView, TransactionView } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";

@@ -1,4 +1,5 @@
-import type { EventView, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { EventView } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";

@@ -1,4 +1,5 @@
-import type { MerchantView, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { MerchantView } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";
 import type { Measure } from "../format.ts";

@@ -1,10 +1,5 @@
-import type {
-  BlockView,
-  Overview,
-  PurchaseViews,
-  RefusalView,
-  ViewPage,
-} from "../../../sandbox/explorer/views.ts";
+import type { BlockView, Overview, PurchaseViews, RefusalView } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";
 import { formatWei, nameInWords, percent } from "../format.ts";

@@ -1,5 +1,6 @@
 import type { Explanation } from "../../../sandbox/explain/explanation.ts";
-import type { PurchaseView, RefusalView, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { PurchaseView, RefusalView } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
 import { checks } from "../templates/checks.ts";

@@ -1,5 +1,6 @@
 import type { RelayOperationStatus } from "../../../relayer/journal/relay-operation.ts";
-import type { RelayOperationView, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { RelayOperationView } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
 import { formatWei, nameInWords } from "../format.ts";

@@ -2186,6 +2186,19 @@ export interface paths {
       };
     };
   };
+  "/stream": {
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: string }; content: never };
+        400: components["responses"]["BadRequest"];
+        403: components["responses"]["Forbidden"];
+        500: components["responses"]["InternalServerError"];
+        503: components["responses"]["ServiceUnavailable"];
+      };
+    };
+  };
   "/trace": {
     get: {
       parameters: { query?: { "snapshot"?: string }; header?: never; path?: never; cookie?: never };
@@ -2195,19 +2208,6 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         422: components["responses"]["UnprocessableEntity3"];
-        500: components["responses"]["InternalServerError"];
-        503: components["responses"]["ServiceUnavailable"];
-      };
-    };
-  };
-  "/stream": {
-    get: {
-      parameters: { query?: never; header?: never; path?: never; cookie?: never };
-      requestBody?: never;
-      responses: {
-        200: { headers: { [name: string]: string }; content: never };
-        400: components["responses"]["BadRequest"];
-        403: components["responses"]["Forbidden"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };

@@ -17,7 +17,7 @@ import type { Deployment } from "../../../server/chain/deployment.ts";
 import type { Services } from "../../../server/services.ts";
 import { findByCommitment } from "../../../server/store/records/find.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
-import type { AddressLabels } from "../../explorer/address-labels.ts";
+import type { AddressLabels } from "../address-labels.ts";
 import type { StateChanges } from "../explanation.ts";
 import { allCalls, type TracedCall } from "./call-trace.ts";
 import {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CollectionName, Collections } from "../../../server/store/records.ts";
 import type { Filter, Store, Stored } from "../../../server/store/store.ts";
-import type { ViewPage } from "../views.ts";
+import { limitTo, type ViewPage } from "../../lib/page.ts";
 
 /** The largest number of items in a page, and the number of those in one whose `limit` is not asked for. */
 export const pageSize = 50;
@@ -10,26 +10,6 @@ export const mostScanned = 2_000;
 
 /** The orders of a list. */
 const listOrders = ["newest", "oldest"] as const;
-
-/**
- * Returns the schema of a number in a query, where it is text.
- *
- * @example decimal(z.int()).parse("7") // 7
- */
-export function decimal(schema: z.ZodType<number>) {
-  const read = (text: unknown) => (/^\d{1,15}$/.test(String(text)) ? Number(text) : text);
-  return z.preprocess(read, schema).optional();
-}
-
-/**
- * Returns the schema of the parameter `limit`: the number of items in a page.
- *
- * @example limitTo(50).parse("5") // 5
- */
-export function limitTo(most: number) {
-  const error = `must be a number from 1 to ${most}`;
-  return decimal(z.int({ error }).min(1).max(most));
-}
 
 /** The query of a list: where the page begins, and what it is about. */
 export const pageQuery = z.strictObject({

@@ -8,8 +8,9 @@ import { absent } from "../../../server/chain/head-reader.ts";
 import type { Services } from "../../../server/services.ts";
 import { findByCommitment } from "../../../server/store/records/find.ts";
 import { contractAt } from "../../explain/address-book.ts";
+import type { ViewPage } from "../../lib/page.ts";
 import type { Sources } from "../sources.ts";
-import type { BlockView, TransactionView, ViewPage } from "../views.ts";
+import type { BlockView, TransactionView } from "../views.ts";
 import { mostScanned, pageQuery, pageSize } from "./page.ts";
 
 /** The fields that are read of a transaction's receipt. */

@@ -3,8 +3,9 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { copyFields } from "../../../server/http/answers/copy-fields.ts";
 import type { EventRecord, NotificationRecord } from "../../../server/store/records.ts";
+import type { ViewPage } from "../../lib/page.ts";
 import type { Sources } from "../sources.ts";
-import { type DeliveryAttemptView, type EventView, eventViewSchema, type ViewPage } from "../views.ts";
+import { type DeliveryAttemptView, type EventView, eventViewSchema } from "../views.ts";
 import { nameSubject } from "./name-subject.ts";
 import { pageQuery, readPage } from "./page.ts";
 

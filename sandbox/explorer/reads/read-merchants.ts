@@ -1,8 +1,9 @@
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { copyFields } from "../../../server/http/answers/copy-fields.ts";
 import type { MerchantRecord } from "../../../server/store/records.ts";
+import type { ViewPage } from "../../lib/page.ts";
 import type { Sources } from "../sources.ts";
-import { type MerchantView, merchantViewSchema, type ViewPage } from "../views.ts";
+import { type MerchantView, merchantViewSchema } from "../views.ts";
 import { type PageQuery, readPage } from "./page.ts";
 import { readFundings } from "./read-figures.ts";
 

@@ -2,8 +2,9 @@ import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { KeptRefusal } from "../../activity/refusal-log.ts";
 import { callOfChecks } from "../../explain/cause/compare-calls.ts";
 import { causeFirst, nameCauses } from "../../explain/cause/name-cause.ts";
+import type { ViewPage } from "../../lib/page.ts";
 import type { Sources } from "../sources.ts";
-import type { RefusalView, ViewPage } from "../views.ts";
+import type { RefusalView } from "../views.ts";
 import { type PageQuery, pageSize } from "./page.ts";
 
 /** Reads a page of the transactions that were refused, the newest first; the cursor is a refusal's number. */

@@ -11,8 +11,9 @@ import { findCollected } from "../../../server/refunds/record-due-refund.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { readSuperseded } from "../../../server/store/stored-relayer-journal.ts";
+import type { ViewPage } from "../../lib/page.ts";
 import type { Sources } from "../sources.ts";
-import { type RelayOperationView, relayOperationViewSchema, type ViewPage } from "../views.ts";
+import { type RelayOperationView, relayOperationViewSchema } from "../views.ts";
 import { nameSubject } from "./name-subject.ts";
 import { pageQuery, readPage } from "./page.ts";
 

@@ -12,7 +12,7 @@ import type {
   SubmissionRecord,
 } from "../../../server/store/records.ts";
 import type { Stored } from "../../../server/store/store.ts";
-import type { AddressLabels } from "../address-labels.ts";
+import type { AddressLabels } from "../../explain/address-labels.ts";
 import { viewEvent } from "../reads/read-events.ts";
 import { readFigures } from "../reads/read-figures.ts";
 import { viewListedPurchase } from "../reads/read-purchases.ts";

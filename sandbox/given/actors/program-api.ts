@@ -1,3 +1,4 @@
+import { directUserAgent } from "../../activity/request-log.ts";
 import { mineBlocks } from "../../chain/clock/mining.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
 import {
@@ -22,9 +23,6 @@ export interface ProgramApi {
   /** Mines a block for what comes too early. */
   retrying: RetryingClient;
 }
-
-/** The User-Agent of requests that a test causes by a function of the sandbox, and not by a given state. */
-export const directUserAgent = "routing-sandbox";
 
 /** Opens the API operations of a program. */
 export function openProgramApi(

@@ -1,9 +1,11 @@
 import { z } from "zod";
+import { hashJson } from "../../../protocol/values/canonical-json.ts";
 import { latestTime } from "../../chain/clock/clock.ts";
 import { chainRecord } from "../../chain/start-chain.ts";
+import { unloadable } from "../../chain/unloadable.ts";
 import { keptSettings } from "../../data-directory/beginning.ts";
 import { confirmationsSchema } from "../../options/defaults.ts";
-import { fingerprintSchema } from "../fingerprint.ts";
+import { type Fingerprint, fingerprintSchema } from "../fingerprint.ts";
 
 /** A decimal number of at most as many bits. */
 const uint = (bits: bigint) =>
@@ -40,3 +42,22 @@ export type LoadedSnapshot = SnapshotContent & {
   /** The file, as it was named. */
   file: string;
 };
+
+/**
+ * Makes sure that a loaded sandbox is the saved one.
+ *
+ * @throws SandboxError snapshot_refused
+ */
+export function requireEqual(saved: LoadedSnapshot, loaded: Fingerprint): void {
+  const { fingerprint } = saved;
+  const { digest: _, ...counted } = loaded;
+  // Earlier versions saved the root of the block, also if calls had changed the state since; the hash of the block is compared.
+  const block = { ...loaded.block, state_root: fingerprint.block.state_root };
+  if (fingerprint.digest === hashJson({ ...counted, block })) return;
+  const { number, hash } = loaded.block;
+  const difference =
+    hash === fingerprint.block.hash
+      ? "the chain is the same, but records, clock or another part of the sandbox are not"
+      : `block ${number} is ${hash} and was ${fingerprint.block.hash}`;
+  throw unloadable(saved, `the loaded state differs from the saved state: ${difference}`);
+}

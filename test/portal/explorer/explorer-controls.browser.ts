@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { EventView, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { EventView } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { day } from "../../../server/http/limits.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../testkit/demo/show-purchase.ts";

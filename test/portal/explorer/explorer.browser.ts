@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { usdc } from "../../../protocol/values/amount.ts";
+import type { RequestViews } from "../../../sandbox/activity/views.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
-import type { PurchaseViews, RequestViews } from "../../../sandbox/explorer/views.ts";
+import type { PurchaseViews } from "../../../sandbox/explorer/views.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { payFromStranger } from "../../../testkit/demo/run-demo.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { RequestViews } from "../../../sandbox/activity/views.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
-import type { RequestViews } from "../../../sandbox/explorer/views.ts";
 import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { accessibilityFaults, openBrowser, type TestBrowser } from "../browser.ts";

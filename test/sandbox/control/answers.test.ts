@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ControlCode, describeCode } from "../../../sandbox/control/codes.ts";
 import { controlOperations } from "../../../sandbox/control/table.ts";
+import { type ControlCode, describeCode } from "../../../sandbox/lib/control/codes.ts";
 import type { SandboxDescription } from "../../../sandbox/options/description.ts";
 import { errorCodes } from "../../../server/errors/catalogue.ts";
 import {

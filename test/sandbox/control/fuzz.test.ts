@@ -1,8 +1,8 @@
 import { type IncomingHttpHeaders, request as send } from "node:http";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { unreadableCodes } from "../../../sandbox/control/codes.ts";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { unreadableCodes } from "../../../sandbox/lib/control/codes.ts";
 import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import type { Answer } from "../../kit/answer.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RequestViews } from "../../../sandbox/explorer/views.ts";
+import type { RequestViews } from "../../../sandbox/activity/views.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 
 /** The samples of GET /metrics, by their names with labels. */

@@ -15,9 +15,9 @@ import type {
   RefusalView,
   RelayOperationView,
   SearchResult,
-  ViewPage,
 } from "../../../sandbox/explorer/views.ts";
 import { merchantStates, purchaseStates } from "../../../sandbox/given/states.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { runDemo } from "../../../testkit/demo/run-demo.ts";

@@ -1,7 +1,8 @@
 import { type Hex, toHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
-import type { BlockView, SearchResult, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { BlockView, SearchResult } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { rpcOf } from "../../end-to-end/rpc.ts";
 import { controlSandbox } from "../../kit/control.ts";
 

@@ -1,4 +1,4 @@
-import type { ExplorerChange } from "../../../sandbox/explorer/views.ts";
+import type { ExplorerChange } from "../../../sandbox/activity/views.ts";
 
 /** One message of an event stream; comments are messages with data only. */
 export interface StreamMessage {

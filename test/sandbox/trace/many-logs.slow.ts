@@ -1,7 +1,8 @@
 import { toHex } from "viem";
 import { expect, test } from "vitest";
 import type { Explanation } from "../../../sandbox/explain/explanation.ts";
-import type { BlockView, ViewPage } from "../../../sandbox/explorer/views.ts";
+import type { BlockView } from "../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../sandbox/lib/page.ts";
 import { rpcOf } from "../../end-to-end/rpc.ts";
 import { controlSandbox } from "../../kit/control.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";

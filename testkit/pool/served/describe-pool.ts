@@ -1,6 +1,6 @@
 import type { createDocument } from "zod-openapi";
-import { bodyCodes, controlProblemSchema } from "../../../sandbox/control/codes.ts";
 import { describeTable } from "../../../sandbox/control/describe-operations.ts";
+import { bodyCodes, controlProblemSchema } from "../../../sandbox/lib/control/codes.ts";
 import { edgeCodes } from "../../../server/errors/codes-of-operation.ts";
 import { describePoolCode, type PoolCode } from "./pool-codes.ts";
 import { poolOperations } from "./pool-operations.ts";

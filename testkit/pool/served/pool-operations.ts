@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AbortController } from "../../../protocol/globals.ts";
-import type { ServedOperation } from "../../../sandbox/control/operation.ts";
+import type { ServedOperation } from "../../../sandbox/lib/control/operation.ts";
 import { leaseSchema, poolStatusSchema } from "./pool-answers.ts";
 import type { PoolCode } from "./pool-codes.ts";
 import { poolLimits } from "./pool-limits.ts";

@@ -3,7 +3,7 @@ import type {
   OpenRequestView,
   RequestView,
   RequestViews,
-} from "../../../../sandbox/explorer/views.ts";
+} from "../../../../sandbox/activity/views.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { requestControl } from "../../api.ts";
 import type { Measure } from "../../format.ts";

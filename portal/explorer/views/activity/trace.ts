@@ -1,10 +1,7 @@
+import type { RequestViews } from "../../../../sandbox/activity/views.ts";
 import type { Explanation } from "../../../../sandbox/explain/explanation.ts";
-import type {
-  EventView,
-  RelayOperationView,
-  RequestViews,
-  ViewPage,
-} from "../../../../sandbox/explorer/views.ts";
+import type { EventView, RelayOperationView } from "../../../../sandbox/explorer/views.ts";
+import type { ViewPage } from "../../../../sandbox/lib/page.ts";
 import type { TraceEntry, TraceView } from "../../../../sandbox/trace/trace-view.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../../api.ts";

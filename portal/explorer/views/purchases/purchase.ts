@@ -1,8 +1,7 @@
+import type { RequestView, RequestViews } from "../../../../sandbox/activity/views.ts";
 import type {
   PurchaseTimeline,
   RelayOperationView,
-  RequestView,
-  RequestViews,
   TimelineEntry,
 } from "../../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";

@@ -1,15 +1,20 @@
 import { mkdtemp, rm, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hashJson } from "../../../protocol/values/canonical-json.ts";
-import { makeDirectory } from "../../../server/lib/make-directory.ts";
-import { unwritable } from "../../../server/store/directory/directory-store.ts";
-import type { SavedChain } from "../../chain/start-chain.ts";
-import { unloadable } from "../../chain/unloadable.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import { temporaryFault, temporaryRemedy } from "../../lib/temporary-fault.ts";
-import type { Fingerprint } from "../fingerprint.ts";
-import type { LoadedSnapshot } from "./snapshot-content.ts";
+import { makeDirectory } from "../../server/lib/make-directory.ts";
+import { unwritable } from "../../server/store/directory/directory-store.ts";
+import type { ChainRecord, SavedChain } from "../chain/start-chain.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { temporaryFault, temporaryRemedy } from "../lib/temporary-fault.ts";
+
+/** A chain with its state, as a snapshot file has them. */
+export interface SavedState extends Pick<SavedChain, "file" | "anvil" | "offset"> {
+  chain: ChainRecord;
+  /** As Anvil dumped it. */
+  state: string | Uint8Array;
+  /** Of the block after the latest one, in wei. */
+  base_fee: bigint;
+}
 
 /**
  * Places the state of a saved chain where Anvil can load it; disposing takes the file away.
@@ -17,7 +22,7 @@ import type { LoadedSnapshot } from "./snapshot-content.ts";
  * @param directory - the data directory, in which a killed process's file is found again; the system's temporary one if there is none.
  */
 export async function placeState(
-  saved: LoadedSnapshot,
+  saved: SavedState,
   directory: string | undefined,
 ): Promise<SavedChain & AsyncDisposable> {
   const fault = directory === undefined ? await temporaryFault() : null;
@@ -58,23 +63,4 @@ async function removeState(folder: string): Promise<void> {
 /** Returns the path in a data directory of the state that is being loaded. */
 function loadingIn(directory: string): string {
   return join(directory, "loading");
-}
-
-/**
- * Makes sure that a loaded sandbox is the saved one.
- *
- * @throws SandboxError snapshot_refused
- */
-export function requireEqual(saved: LoadedSnapshot, loaded: Fingerprint): void {
-  const { fingerprint } = saved;
-  const { digest: _, ...counted } = loaded;
-  // Earlier versions saved the root of the block, also if calls had changed the state since; the hash of the block is compared.
-  const block = { ...loaded.block, state_root: fingerprint.block.state_root };
-  if (fingerprint.digest === hashJson({ ...counted, block })) return;
-  const { number, hash } = loaded.block;
-  const difference =
-    hash === fingerprint.block.hash
-      ? "the chain is the same, but records, clock or another part of the sandbox are not"
-      : `block ${number} is ${hash} and was ${fingerprint.block.hash}`;
-  throw unloadable(saved, `the loaded state differs from the saved state: ${difference}`);
 }

@@ -1,7 +1,15 @@
 import { type Address, getAddress } from "viem";
+import { z } from "zod";
 import type { ChainNode } from "../chain/start-chain.ts";
-import { contractsOf } from "../explain/address-book.ts";
-import type { AccountView } from "./views.ts";
+import { contractsOf } from "./address-book.ts";
+
+/** The schema of an account with its label. */
+export const accountSchema = z
+  .object({ address: z.string(), name: z.string().nullable() })
+  .meta({ id: "Account", description: "An account with its label, or null." });
+
+/** An account with its label, or null. */
+export type AccountView = z.output<typeof accountSchema>;
 
 /** The names of a sandbox's known accounts: its wallets, the accounts of its programs and its contracts. */
 export class AddressLabels {

@@ -1,7 +1,7 @@
-import { AbortController, AbortSignal } from "../../protocol/globals.ts";
-import type { Gate } from "../../server/http/gate.ts";
-import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import { wait } from "../lib/time/timers.ts";
+import { AbortController, AbortSignal } from "../../../protocol/globals.ts";
+import type { Gate } from "../../../server/http/gate.ts";
+import { SandboxError } from "../errors/sandbox-error.ts";
+import { wait } from "../time/timers.ts";
 
 /** The longest time, in milliseconds, that a restore waits for calls before it: one that waits for a receiver is ended by the restore itself. */
 const mostWaitMs = 1_000;

@@ -1,50 +1,7 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
-import type { Json } from "../../protocol/values/json.ts";
-import type { Relayer } from "../../relayer/relayer.ts";
-import type { Gate } from "../../server/http/gate.ts";
-import type { KeyUse } from "../../server/keys/key-ring.ts";
-import type { Services } from "../../server/services.ts";
-import type { Metrics } from "../activity/metrics.ts";
-import type { ChainNode } from "../chain/start-chain.ts";
-import type { SendRequest } from "../client/api-client.ts";
-import type { Explain } from "../explain/explain.ts";
-import type { Explorer } from "../explorer/explorer.ts";
-import type { SandboxFaults } from "../faults/faults.ts";
-import type { Given } from "../given/given.ts";
-import type { SandboxDescription } from "../options/description.ts";
-import type { SandboxReceiver } from "../receiver/receiver.ts";
-import type { Recorder } from "../scenarios/recorder.ts";
-import type { Fingerprint } from "../snapshots/fingerprint.ts";
-import type { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
-import type { HeldSnapshot } from "../snapshots/snapshot.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import type { ControlCode } from "./codes.ts";
-import type { UndoableCalls } from "./undoable-calls.ts";
-
-/** The parts of a sandbox that the control API reads and changes. */
-export interface ControlledSandbox {
-  description: SandboxDescription;
-  chain: ChainNode;
-  relayer: Relayer;
-  faults: SandboxFaults;
-  receiver: SandboxReceiver;
-  rotateKeys: (...uses: KeyUse[]) => Promise<void>;
-  explain: Explain;
-  explorer: Explorer;
-  gate: Gate;
-  recorder: Recorder;
-  given: Pick<Given, "until">;
-  /** Its calls that a restore ends. */
-  calls: UndoableCalls;
-  /** Returns what sends requests to the routing API with the credential of the sandbox's client, until the signal aborts. */
-  sendAsClient: (ended: AbortSignal) => SendRequest;
-  /** Captures and encodes the content of a snapshot file. */
-  encodeSnapshot: () => Promise<Uint8Array>;
-  snapshot: () => Promise<HeldSnapshot>;
-  fingerprint: () => Promise<Fingerprint>;
-  metrics: Metrics;
-  services: Pick<Services, "refused" | "store">;
-}
 
 /** The tags that group the operations, with the titles of their tables in docs/control.md. */
 export const controlTags = {
@@ -73,8 +30,9 @@ interface HandlerArguments<B, Q> {
 }
 
 /** The arguments that the handlers of the control API get besides. */
-export interface ControlContext {
-  sandbox: ControlledSandbox & { kept: KeptSnapshots };
+export interface ControlContext<S> {
+  /** The parts of a sandbox that the operation reads and changes. */
+  sandbox: S;
 }
 
 /** The command that sends an operation: its arguments are the parameters of the path, its flags the fields of the body. */
@@ -127,12 +85,13 @@ export interface ServedOperation<
   handle(context: C & HandlerArguments<z.output<B>, z.output<Q>>): Promise<unknown> | unknown;
 }
 
-/** One operation of the control API; docs/control.md comes from it, too. */
+/** One operation of the control API on some parts of a sandbox; docs/control.md comes from it, too. */
 export interface ControlOperation<
+  S = unknown,
   B extends z.ZodType = z.ZodType,
   Q extends z.ZodType = z.ZodType,
   A extends z.ZodType | null = z.ZodType | null,
-> extends ServedOperation<ControlContext, B, Q, A> {
+> extends ServedOperation<ControlContext<S>, B, Q, A> {
   tag: keyof typeof controlTags;
   /** The most bytes of a body; by default those of the routing API. */
   bodyLimit?: number;
@@ -162,19 +121,21 @@ const usual = {
 } as const;
 
 /**
- * Defines an operation; the types of body and query follow from their schemas.
+ * Returns what defines operations on some parts of a sandbox; the types of body and query follow from their schemas.
  *
- * @example export const readStatus = defineControl({ id: "readStatus", method: "get", path: "/status", … })
+ * @example
+ * const defineControl = controlOf<{ relayer: Relayer }>();
+ * export const resumeOperation = defineControl({ id: "resumeOperation", method: "post", path: "/operations/{id}/resume", … })
  */
-export function defineControl<
-  B extends z.ZodType = z.ZodUndefined,
-  Q extends z.ZodType = z.ZodUndefined,
-  A extends z.ZodType | null = z.ZodType | null,
->(
-  operation: Omit<ControlOperation<B, Q, A>, keyof typeof usual> &
-    Partial<Pick<ControlOperation<B, Q, A>, keyof typeof usual>>,
-): ControlOperation<B, Q, A> {
-  return { ...usual, ...operation };
+export function controlOf<S>() {
+  return <
+    B extends z.ZodType = z.ZodUndefined,
+    Q extends z.ZodType = z.ZodUndefined,
+    A extends z.ZodType | null = z.ZodType | null,
+  >(
+    operation: Omit<ControlOperation<S, B, Q, A>, keyof typeof usual> &
+      Partial<Pick<ControlOperation<S, B, Q, A>, keyof typeof usual>>,
+  ): ControlOperation<S, B, Q, A> => ({ ...usual, ...operation });
 }
 
 type Bodied = Pick<ServedOperation<never>, "body" | "describedBody">;
