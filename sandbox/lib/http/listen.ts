@@ -66,6 +66,9 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     maxHeaderSize: headerBytes,
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
+    // Clients are told the first and close the connection then: one that is closed here later can have no request under way.
+    keepAliveTimeout: Math.min(5_000, requestMs),
+    keepAliveTimeoutBuffer: 2 * requestMs,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),
     // Node would refuse a request without a Host itself, with an empty answer.
     requireHostHeader: false,
