@@ -279,7 +279,7 @@ export async function correctArtifact(name: string): Promise<string> {
     source = source.replace(text, instead);
   }
   const content = `${source}\n${variant.more}`;
-  const file = `contracts/test/registrars/${name}.sol`;
+  const file = `contracts/test/${name}.sol`;
   const sources: { [path: string]: { content: string } } = { [file]: { content } };
   for (const [imported, text] of await followImports(content, file)) sources[imported] = { content: text };
   const input = JSON.stringify({
