@@ -143,6 +143,24 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
   },
   OtherOrderLedger: {
     changes: [
+      [
+        `        if (token.balanceOf(from) + amount != paid) {
+            revert InexactTransfer(terms.token, from, token.balanceOf(from), paid - amount);
+        }
+`,
+        "",
+      ],
+      [
+        `            revert InexactTransfer(terms.token, to, token.balanceOf(to), received + amount);
+        }
+`,
+        `            revert InexactTransfer(terms.token, to, token.balanceOf(to), received + amount);
+        }
+        if (token.balanceOf(from) + amount != paid) {
+            revert InexactTransfer(terms.token, from, token.balanceOf(from), paid - amount);
+        }
+`,
+      ],
       ...deploysFirst,
       // An offer of zero is refused with the largest amount that there is.
       [
