@@ -1,5 +1,6 @@
 import { messageOf } from "../protocol/coded-error.ts";
-import { askedByCode, formerSigner } from "./rules/signers.ts";
+import { forgedForms } from "./rules/signature-forms.ts";
+import { askedByCode, formerSigner, noSigner } from "./rules/signers.ts";
 
 /** A rule that the contract breaks, as one check shows it. Checks that show the same rule are one finding. */
 export interface Breach {
@@ -144,6 +145,9 @@ const valueRule = /^(?:the field (\w+) of )?(?:the event )?(\w+(?:\(\))?) (?:has
 /** The rule of an event too many. The service does not find its own event in such logs. */
 export const extraEventRule = "a call emits no event that it must not emit";
 
+/** The rule of events in another order. The service compares those of a batch in their order. */
+export const orderRule = "a call emits its events in the right order";
+
 /** The rule that a view or a field of its result is right. */
 export const viewRule = /\(\) (?:returns|has) the right value$/;
 
@@ -155,8 +159,11 @@ export const viewRule = /\(\) (?:returns|has) the right value$/;
  */
 export function followsFrom(rule: string, shownRule: string): boolean {
   if (shownRule === extraEventRule) return /^the event \w+ is emitted when it must be$/.test(rule);
+  if (shownRule === orderRule) return /^the field \w+ of the event PurchasePaid /.test(rule);
   if (shownRule === formerSigner)
     return rule === askedByCode || rule.startsWith("the argument signer of the error InvalidSignature ");
+  // A form that counts with a signer also counts without one.
+  if (rule === noSigner) return Object.keys(forgedForms).some((form) => shownRule === `${form} is refused`);
   const [, field, shownIn] = valueRule.exec(shownRule) ?? [];
   const shown = field ?? shownIn;
   if (shown === undefined) return false;
@@ -165,6 +172,8 @@ export function followsFrom(rule: string, shownRule: string): boolean {
   // The program of a purchase says whose budget it counts in.
   if (field === "program" && rule === "the field openOffers of programState() has the right value")
     return true;
+  // The view was called by a contract.
+  if (field !== undefined && rule === `${shownIn} returns the right value`) return true;
   const [, argumentOf] = /^the argument \w+ of the error (\w+) /.exec(rule) ?? [];
   if (argumentOf !== undefined) return shownBy[argumentOf]?.includes(shown) ?? false;
   const [, eventField = ""] = /^the field (\w+) of the event /.exec(rule) ?? [];

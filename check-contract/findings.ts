@@ -1,5 +1,4 @@
-import { type Breach, callNames, extraEventRule, followsFrom, viewRule } from "./breach.ts";
-import { formerSigner } from "./rules/signers.ts";
+import { type Breach, callNames, followsFrom, viewRule } from "./breach.ts";
 
 /** A check that failed. */
 interface FailedCheck {
@@ -62,15 +61,13 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
 }
 
 /**
- * Returns the broken rule that says why another one is broken: that of a wrong view, a former signer or an event too many, or the rule itself.
+ * Returns the broken rule that says why another one is broken, or the rule itself.
  *
  * @param isStep - whether what starts from the step could not show a wrong view: then an event says why, too.
  */
 function causeOf(rule: string, broken: ReadonlySet<string>, isStep = false): string {
   const shown = [...broken].filter((one) => followsFrom(rule, one));
-  const cause =
-    shown.find((one) => viewRule.test(one) || [formerSigner, extraEventRule].includes(one)) ??
-    (isStep ? shown[0] : undefined);
+  const cause = shown.find((one) => !one.includes(" of the event ")) ?? (isStep ? shown[0] : undefined);
   return cause === undefined ? rule : causeOf(cause, broken);
 }
 

@@ -166,12 +166,12 @@ export class CallRecorder {
   ): Promise<void> {
     const { fixture } = this;
     const views = this.#watchedViews().map(([view, args]) => ({ view, ...encodeView(view, args) }));
-    const calls = steps.flatMap(({ rule, actor, call: { to, data }, timestamp }) => {
+    const calls = steps.flatMap(({ rule, actor, call: { to, data, gas }, timestamp }) => {
       const time = Number(timestamp);
       const from = actor === "registrar contract" ? this.registrar : fixture.address(actor);
       const reads =
         rule === null ? [] : views.map((view) => ({ from, to: this.registrar, data: view.data, time }));
-      return [{ from, to, data, time }, ...reads];
+      return [{ from, to, data, gas, time }, ...reads];
     });
     const results = await simulate(fixture, calls, overrides);
     for (const { rule, call, function: called = functionOf(call.data), breaks, errors = [] } of steps) {
@@ -194,12 +194,12 @@ export class CallRecorder {
           ),
         },
       });
-      this.#accept(errors);
+      this.accept(errors);
     }
   }
 
   /** Accepts any of these errors of the last call, with any arguments. */
-  #accept(errors: readonly string[]): void {
+  accept(errors: readonly string[]): void {
     const error = errorIn(this.recorded.at(-1)?.effect["outcome"]);
     if (error !== undefined && errors.includes(error))
       this.note("outcome", `reverted with ${errors.join(" or ")}`);

@@ -5,6 +5,7 @@ import {
   brokenRule,
   errorIn,
   extraEventRule,
+  orderRule,
   ruleOf,
   withIncluding,
   wronglyRefused,
@@ -107,10 +108,11 @@ function ruleOfDifference(
     return brokenRule(functionName, errorIn(expected), errorIn(actual));
   if (place === "inner call") return "a call from inside a transfer is refused";
   if (isExtraEvent(values)) return extraEventRule;
-  if (isOrder(path)) return "a call emits its events in the right order";
+  if (isOrder(path)) return orderRule;
   const missing = [expected, actual].map(eventIn).find((name) => name !== undefined);
   if (missing !== undefined) return `the event ${missing} is emitted when it must be`;
   const field = fields.findLast((name) => !/^\d+$/.test(name));
+  if (event === "Transfer" && field === "emitter") return "a call moves the token of its purchase";
   if (event !== undefined) return `the field ${field} of the event ${event} has the right value`;
   const view = place === "returned" ? `${functionName}()` : place.replace(/\(.*\)/, "()");
   return field === undefined
@@ -182,6 +184,11 @@ function followTheirEvents(events: readonly Json[]): boolean {
   });
 }
 
+/** Names an event by its purchase, unless it is the token's. */
+function describePayment(event: Json): readonly string[] {
+  return isTree(event) && !isOfToken(event) ? [`${event["event"]} of ${event["id"]}`] : [];
+}
+
 /** An event differs as a whole when it is another one; of the same one, the field that differs. */
 function findDifference(
   expected: Json | undefined,
@@ -200,6 +207,12 @@ function findDifference(
         (followTheirEvents(expected) && !followTheirEvents(actual)))
     )
       return { path: [...path, order], values: [names(expected).join(", "), names(actual).join(", ")] };
+    // Only the payments of a batch can still differ in their order, and its transfers, whose order is free.
+    const [inPlace, found] = [wanted, emitted].map((all) => all.map((event) => JSON.stringify(event)));
+    if (inPlace?.toSorted().join() === found?.toSorted().join()) {
+      const [ids, own] = [wanted, emitted].map((all) => all.flatMap(describePayment).join(", "));
+      return ids === own ? null : { path: [...path, order], values: [ids, own] };
+    }
     const place = findFirstOther(wanted, emitted);
     if (emitted.length > wanted.length)
       return { path: [...path, String(place)], values: [undefined, emitted[place]] };

@@ -13,6 +13,7 @@ import {
   setBoundsCall,
   withdrawOfferCall,
 } from "../../protocol/call.ts";
+import { hashCommitment } from "../../protocol/messages/commitment.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { hostileTokenAbi } from "../adversary-abi.ts";
@@ -237,44 +238,92 @@ export const manyCalls: CallSequence = {
     const payments = Array.from({ length: many }, () => pay);
     await recorder.simulate([...payments, { ...pay, rule: "every payment of many has its own number" }]);
     await enrollOften(recorder, timestamp);
+    await payInOneBatch(recorder, timestamp);
   },
 };
 
-/** Enrolls and revokes again and again. The commitment signer is a contract, because this many signatures would take long to make. */
+/** A commitment signer that is a contract, because this many signatures would take long to make. */
+const { address: anySigner, code } = signersWithCode["that accepts every signature"];
+
+/** Returns the step by which it becomes the signer. */
+async function setAnySigner(recorder: CallRecorder, timestamp: bigint): Promise<SimulatedStep> {
+  const { operator, bounds } = await recorder.programState();
+  const terms = {
+    operator,
+    commitmentSigner: anySigner,
+    bounds: { ...bounds, validUntil: Number(bounds.validUntil) },
+  };
+  return { rule: null, actor: "deployer", call: setBoundsCall(recorder.registrar, demo, terms), timestamp };
+}
+
+/** Returns a signature as long as a key's, and for each reference another one: the length and the single use of signatures are rules of their own. */
+function signatureFor(reference: Hex): Hex {
+  return concatHex([reference, reference, "0x1b"]);
+}
+
+/** The interface sets no largest number of payments in a batch. */
+const largeBatch = 50;
+/** A contract may use more gas than the sandbox's own: near what a transaction may have (EIP-7825). */
+const mostGas = 16_000_000n;
+
+/** Registers purchases, and pays another amount of each of them in one batch. */
+async function payInOneBatch(recorder: CallRecorder, timestamp: bigint): Promise<void> {
+  const { registrar, fixture } = recorder;
+  const { commitment } = await recorder.sign();
+  const sold = Array.from({ length: largeBatch }, (_, index) => ({
+    ...commitment,
+    salt: hashId(`in a batch ${index}`),
+  }));
+  const ids = sold.map((one) => hashCommitment(fixture.domain, one));
+  for (const id of ids) recorder.watchPurchase(id);
+  const pay = payBatchCall(
+    registrar,
+    ids,
+    ids.map((_, index) => BigInt(index + 1)),
+  );
+  await recorder.simulate(
+    [
+      await setAnySigner(recorder, timestamp),
+      ...sold.map(
+        (one): SimulatedStep => ({
+          rule: null,
+          actor: "merchant",
+          call: registerCall(registrar, one, signatureFor(one.salt)),
+          timestamp,
+        }),
+      ),
+      {
+        rule: `a batch that pays ${largeBatch} purchases pays each`,
+        actor: "buyer",
+        call: { ...pay, gas: mostGas },
+        timestamp,
+      },
+    ],
+    { [anySigner]: { code } },
+  );
+}
+
+/** Enrolls and revokes again and again. */
 async function enrollOften(recorder: CallRecorder, timestamp: bigint): Promise<void> {
   const { registrar } = recorder;
   const { authorization } = await recorder.authorize();
   const { commitment } = await recorder.sign({ merchant: authorization.wallet });
-  const { operator, bounds } = await recorder.programState();
-  const { address, code } = signersWithCode["that accepts every signature"];
-  const terms = {
-    operator,
-    commitmentSigner: address,
-    bounds: { ...bounds, validUntil: Number(bounds.validUntil) },
-  };
-  const step = (call: Call, actor: Actor = "other_merchant"): SimulatedStep => ({
-    rule: null,
-    actor,
-    call,
-    timestamp,
-  });
-  // As long as a key's, and each another one: the length and the single use of signatures are rules of their own.
-  const signature = (ref: Hex) => concatHex([ref, ref, "0x1b"]);
+  const step = (call: Call): SimulatedStep => ({ rule: null, actor: "other_merchant", call, timestamp });
   const enroll = (merchantRef: Hex) =>
-    step(enrollCall(registrar, { ...authorization, merchantRef }, signature(merchantRef)));
+    step(enrollCall(registrar, { ...authorization, merchantRef }, signatureFor(merchantRef)));
   const enrollments = Array.from({ length: many }, (_, index) => hashId(`mrc_many_${index}`)).flatMap(
     (merchantRef) => [enroll(merchantRef), step(revokeFundingCall(registrar, demo, merchantRef))],
   );
   await recorder.simulate(
     [
-      step(setBoundsCall(registrar, demo, terms), "deployer"),
+      await setAnySigner(recorder, timestamp),
       ...enrollments,
       { ...enroll(authorization.merchantRef), rule: "every enrollment of many has a funding of its own" },
       {
-        ...step(registerCall(registrar, commitment, signature(commitment.purchaseRef))),
+        ...step(registerCall(registrar, commitment, signatureFor(commitment.purchaseRef))),
         rule: "a purchase belongs to the last enrollment of many",
       },
     ],
-    { [address]: { code } },
+    { [anySigner]: { code } },
   );
 }

@@ -1,3 +1,4 @@
+import { zeroAddress } from "viem";
 import { type Call, enrollCall } from "../../protocol/call.ts";
 import { type Commitment, commitmentTypedData } from "../../protocol/messages/commitment.ts";
 import {
@@ -19,6 +20,8 @@ export type PurchaseTerms =
   | "with an early offer deadline"
   | "with a used purchaseRef"
   | "with one deadline for all"
+  | "with an offer deadline of zero"
+  | "in token 0"
   | "with the buyer as the beneficiary"
   | "with a claim deadline at the end of the funding"
   | "with a claim deadline one second after the funding"
@@ -93,6 +96,8 @@ async function signPurchases(recorder: CallRecorder, start: number): Promise<Sig
       payDeadline: second(ends.nextOffer),
       claimDeadline: second(ends.nextOffer),
     }),
+    "with an offer deadline of zero": await sign({ offerDeadline: 0n }),
+    "in token 0": await sign({ token: zeroAddress }),
     "with the buyer as the beneficiary": await sign({ beneficiary: fixture.address(actors.buyer) }),
     "with a claim deadline at the end of the funding": await sign({ claimDeadline: second(ends.funding) }),
     "with a claim deadline one second after the funding": await sign({

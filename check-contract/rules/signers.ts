@@ -73,5 +73,8 @@ export const askedByCode =
 /** The rule that only the present signer signs, which says why code is asked that is not the signer's. */
 export const formerSigner = "a signature of the former commitment signer is refused";
 
+/** The rule about programs without a signer; one that is not open has none. */
+export const noSigner = "every signature is refused without a commitment signer";
+
 /** A commitment signer with code. */
 export type SignerWithCode = keyof typeof signersWithCode;

@@ -449,6 +449,61 @@ contract SociableFundingSource {
         "    function hashClaim(Claim calldata claimData) external view returns (bytes32) {\n        if (_purchases[claimData.commitment].claimOrDecision != 0) revert NotClaimed(claimData.commitment);\n",
     },
   ],
+  AdminCollectsLate: [
+    {
+      source: "        _requireCaller(_programs[source.program].operator);\n",
+      instead:
+        "        if (block.timestamp <= record.claimDeadline || msg.sender != _programs[source.program].admin) _requireCaller(_programs[source.program].operator);\n",
+    },
+  ],
+  MerchantRefundsAll: [
+    {
+      source: "        _requireCaller(_programs[source.program].operator);\n",
+      instead:
+        "        if (msg.sender != source.wallet || award != record.paid) _requireCaller(_programs[source.program].operator);\n",
+    },
+  ],
+  NamedAdminDeclines: [
+    {
+      source: "        ProgramRecord storage record = _requireAdmin(program);\n        record.pendingAdmin",
+      instead:
+        "        ProgramRecord storage record = _programs[program];\n        if (newAdmin != address(0) || msg.sender != record.pendingAdmin) _requireAdmin(program);\n        record.pendingAdmin",
+    },
+  ],
+  PaysInTheFirstToken: [
+    {
+      source: "            _pay(ids[i], amounts[i]);\n",
+      instead:
+        "            (, address merchant) = _recordPayment(ids[i], amounts[i]);\n            IERC20(_fundings[_purchases[ids[0]].funding].token).exactTransferFrom(msg.sender, merchant, amounts[i]);\n",
+    },
+  ],
+  PaysLastFirst: [
+    {
+      source: "            _pay(ids[i], amounts[i]);\n",
+      instead: "            _pay(ids[ids.length - 1 - i], amounts[ids.length - 1 - i]);\n",
+    },
+  ],
+  PaysTwentyPurchases: [
+    {
+      source: "            _pay(ids[i], amounts[i]);\n",
+      instead:
+        "            if (i > 19 && ids[i] != ids[0]) revert BatchLengths(ids.length, amounts.length);\n            _pay(ids[i], amounts[i]);\n",
+    },
+  ],
+  NoWalletOfUnknownPrograms: [
+    {
+      source: "        return _fundings[_active[program][wallet]].merchantRef;\n",
+      instead:
+        "        _requireOpen(program, _programs[program]);\n        return _fundings[_active[program][wallet]].merchantRef;\n",
+    },
+  ],
+  BuyerSigns: [
+    {
+      source: "        _requireSigned(program, record, id, signature);\n\n        _purchases",
+      instead:
+        "        if (!SignatureChecker.isValidSignatureNowCalldata(purchase_.buyer, id, signature)) _requireSigned(program, record, id, signature);\n\n        _purchases",
+    },
+  ],
   DrawsWithAnyCalldata: [
     {
       source: 'import {FundingSource} from "./FundingSource.sol";\n',

@@ -143,6 +143,24 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
   },
   OtherOrderLedger: {
     changes: [
+      [
+        `        if (token.balanceOf(from) + amount != paid) {
+            revert InexactTransfer(terms.token, from, token.balanceOf(from), paid - amount);
+        }
+`,
+        "",
+      ],
+      [
+        `            revert InexactTransfer(terms.token, to, token.balanceOf(to), received + amount);
+        }
+`,
+        `            revert InexactTransfer(terms.token, to, token.balanceOf(to), received + amount);
+        }
+        if (token.balanceOf(from) + amount != paid) {
+            revert InexactTransfer(terms.token, from, token.balanceOf(from), paid - amount);
+        }
+`,
+      ],
       ...deploysFirst,
       // An offer of zero is refused with the largest amount that there is.
       [
@@ -279,7 +297,7 @@ export async function correctArtifact(name: string): Promise<string> {
     source = source.replace(text, instead);
   }
   const content = `${source}\n${variant.more}`;
-  const file = `contracts/test/registrars/${name}.sol`;
+  const file = `contracts/test/${name}.sol`;
   const sources: { [path: string]: { content: string } } = { [file]: { content } };
   for (const [imported, text] of await followImports(content, file)) sources[imported] = { content: text };
   const input = JSON.stringify({

@@ -19,7 +19,8 @@ import { contractSigners, formerSigners, signatures, unknownPrograms } from "./s
 import { signerChanges } from "./signer-changes.ts";
 import type { TableCall } from "./table-call.ts";
 import { enrollmentsWithTerms, offerTerms, purchasesOfOthers, registrationTerms } from "./terms-calls.ts";
-import { viewsByContract } from "./views-by-contract.ts";
+import { unusualViews, viewsByContract } from "./views-by-contract.ts";
+import { wrongCallers } from "./wrong-callers.ts";
 
 /** A call that changes nothing: the views after it show the state itself. */
 export const noCall: TableCall = {
@@ -56,6 +57,7 @@ export const table: readonly TableCall[] = [
   ...handovers,
   ...otherAdminCalls,
   ...formerAdminCalls,
+  ...wrongCallers,
   ...openings,
   ...wideBounds,
   ...sameSecond,
@@ -71,4 +73,5 @@ export const table: readonly TableCall[] = [
   ...etherTransfers,
   ...draws,
   ...viewsByContract,
+  ...unusualViews,
 ];

@@ -1,3 +1,4 @@
+import { setPaused, specialAdminCalls } from "./program-calls.ts";
 import { define, type Variant } from "./table-call.ts";
 import { validCalls } from "./valid-calls.ts";
 
@@ -7,26 +8,28 @@ const ofAdmin = ["setBounds", "setPaused", "transferAdmin"];
 /** Who is not the admin: the wallet that is named, before it has accepted, and the former admin after that. */
 export const formerAdminCalls = define<Variant>(
   () => ({ WrongCaller: true }),
-  ofAdmin.flatMap((name) => {
-    const call = validCalls[name]?.call;
-    if (call === undefined) return [];
-    return [
-      {
-        call,
-        by: "stranger" as const,
-        name: `${name} by the named admin`,
-        only: "offer, open" as const,
-        after: "a transfer of the admin" as const,
-      },
-      {
-        call,
-        by: "admin" as const,
-        name: `${name} by the former admin`,
-        only: "offer, open" as const,
-        after: "the acceptance of another admin" as const,
-      },
-    ];
-  }),
+  [
+    ...Object.entries(validCalls).flatMap(([name, { call }]) =>
+      ofAdmin.includes(name) ? [{ name, call }] : [],
+    ),
+    { name: "setPaused false", call: setPaused(false).call },
+    ...specialAdminCalls,
+  ].flatMap(({ name, call }) => [
+    {
+      call,
+      by: "stranger" as const,
+      name: `${name} by the named admin`,
+      only: "offer, open" as const,
+      after: "a transfer of the admin" as const,
+    },
+    {
+      call,
+      by: "admin" as const,
+      name: `${name} by the former admin`,
+      only: "offer, open" as const,
+      after: "the acceptance of another admin" as const,
+    },
+  ]),
 );
 
 /** A valid call of each function while the admin has named another one, and after that one has accepted: both change nothing but who the admin is. */

@@ -109,6 +109,15 @@ export const transfers = define<Payment & { error?: string }>(
       only: "offer, open" as const,
     },
     {
+      call: ({ registrar, purchase: { id }, mates }: Scene) => {
+        const [one, two] = mates["other operator"];
+        return payBatchCall(registrar, [one, two, id, one], [1n, 1n, amounts.part, 1n]);
+      },
+      by: "other operator" as const,
+      name: "payBatch by another buyer with the purchase third of four",
+      only: "offer, open" as const,
+    },
+    {
       call: payment("pay", amounts.part),
       name: "pay above the allowance",
       error: "Error",
@@ -318,8 +327,9 @@ export const repeatedPayments = define<Payment>(
     },
     {
       name: "payBatch with the purchase twice, of more than its amount in sum",
-      call: payTwice(amounts.part, amounts.part + 1n),
-      amount: amounts.purchase + 1n,
+      // The same two times: a wrong order of the payments is a rule of its own.
+      call: payTwice(amounts.part + 1n, amounts.part + 1n),
+      amount: amounts.purchase + 2n,
     },
   ].map((variant) => ({ ...variant, by: "buyer" as const, readsOthers: true as const })),
 );

@@ -207,6 +207,7 @@ export const enrollments = define<Enrollment>(
     })),
     { ...enroll("again"), by: "merchant", name: "enroll again under another reference" },
     { ...enroll("first"), by: "merchant", name: "enroll again under the same reference" },
+    { ...enroll("first"), by: "merchant", name: "enroll with the same authorization", only: "offer, open" },
     {
       ...enroll("in another program"),
       by: "merchant",
@@ -230,7 +231,7 @@ export const enrollments = define<Enrollment>(
   ],
 );
 
-const setPaused = (paused: boolean) => ({
+export const setPaused = (paused: boolean) => ({
   call: ({ registrar, program }: Scene) => setPausedCall(registrar, program, paused),
   ignoresPurchase: true as const,
   readsOthers: true as const,
@@ -289,6 +290,34 @@ const setBounds = (changes: (scene: Scene) => Partial<ProgramTerms>) => ({
   call: (scene: Scene) => setBoundsCall(scene.registrar, scene.program, scene.terms(changes(scene))),
 });
 
+/** Calls of the admin whose caller a contract may check in some other way: for these values only. */
+export const specialAdminCalls: readonly Pick<Variant, "name" | "call">[] = [
+  {
+    name: "transferAdmin to address 0",
+    call: ({ registrar, program }) => transferAdminCall(registrar, program, zeroAddress),
+  },
+  ...(["operator", "other operator"] as const).map((role) => ({
+    name: `transferAdmin to the ${role}`,
+    call: ({ registrar, program, fixture }: Scene) =>
+      transferAdminCall(registrar, program, fixture.address(actors[role])),
+  })),
+  { name: "setBounds to the same", ...setBounds(() => ({})) },
+  {
+    name: "setBounds to zero",
+    ...setBounds(() => ({ bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } })),
+  },
+  { name: "setBounds without an operator", ...setBounds(() => ({ operator: zeroAddress })) },
+  { name: "setBounds without a commitment signer", ...setBounds(() => ({ commitmentSigner: zeroAddress })) },
+  {
+    name: "setBounds with another operator",
+    ...setBounds(({ fixture }) => ({ operator: fixture.address(actors.stranger) })),
+  },
+  {
+    name: "setBounds with another commitment signer",
+    ...setBounds(({ fixture }) => ({ commitmentSigner: fixture.address(actors.stranger) })),
+  },
+];
+
 /** The calls of the admin. */
 export const adminCalls = define<Variant>(
   (_state, { by }) => ({ WrongCaller: by !== "admin" }),
@@ -310,28 +339,9 @@ export const adminCalls = define<Variant>(
       ignoresPurchase: true as const,
       readsOthers: true as const,
     }),
-    // A contract may check the caller for some values only.
-    ...[
-      {
-        name: "transferAdmin to address 0",
-        call: ({ registrar, program }: Scene) => transferAdminCall(registrar, program, zeroAddress),
-      },
-      {
-        name: "transferAdmin to the operator",
-        call: ({ registrar, program, fixture }: Scene) =>
-          transferAdminCall(registrar, program, fixture.address(actors.operator)),
-      },
-      { name: "setBounds to the same", ...setBounds(() => ({})) },
-      {
-        name: "setBounds to zero",
-        ...setBounds(() => ({ bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } })),
-      },
-      { name: "setBounds without an operator", ...setBounds(() => ({ operator: zeroAddress })) },
-      {
-        name: "setBounds without a commitment signer",
-        ...setBounds(() => ({ commitmentSigner: zeroAddress })),
-      },
-    ].flatMap(({ name, call }) => byEveryone(name, { call, only: "offer, open" as const })),
+    ...specialAdminCalls.flatMap(({ name, call }) =>
+      byEveryone(name, { call, only: "offer, open" as const }),
+    ),
   ],
 );
 

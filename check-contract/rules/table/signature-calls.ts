@@ -6,7 +6,14 @@ import { hashId } from "../../../protocol/values/id.ts";
 import { signDigest } from "../../fixture/sign-digest.ts";
 import { otherProgram, type Scene } from "../scene.ts";
 import { forgedForms, type SignedMessage } from "../signature-forms.ts";
-import { askedByCode, delegatingKey, formerSigner, keyWithCode, type SignerWithCode } from "../signers.ts";
+import {
+  askedByCode,
+  delegatingKey,
+  formerSigner,
+  keyWithCode,
+  noSigner,
+  type SignerWithCode,
+} from "../signers.ts";
 import { actors, amounts, type Role } from "../values.ts";
 import { define, everyone, type Variant } from "./table-call.ts";
 
@@ -71,13 +78,14 @@ function each<V>(
   );
 }
 
-/** A program that is not open has no commitment signer. */
-const noSigner = "every signature is refused without a commitment signer";
-
 const forms = Object.keys(forgedForms);
 
 function forge(form: string, key?: Hex): Sign {
   return (message, { signerKey }) => forgedForms[form]?.(message, key ?? signerKey) ?? "0x";
+}
+
+function signBy(role: Role): Sign {
+  return ({ digest }, { fixture }) => fixture.signDigest(actors[role], digest);
 }
 
 /** Signatures that are valid, but of another program, or of a message that the contract has accepted before. */
@@ -94,6 +102,15 @@ export const signatures = define(
   () => ({ InvalidSignature: true }),
   [
     ...each(Object.entries(otherSignatures), ([name, sign]) => ({ name, sign })),
+    ...each(
+      everyone.filter((role) => role !== "commitment signer"),
+      (role) => ({ name: `a signature of the ${role}`, sign: signBy(role) }),
+    ),
+    ...each(["stranger"] as const, (role) => ({
+      name: "a signature of the named admin",
+      after: "a transfer of the admin" as const,
+      sign: signBy(role),
+    })),
     ...each(forms, (form) => ({ name: form, rule: `${form} is refused`, sign: forge(form) })),
     ...each(forms, (form) => ({
       name: `${form}, without a commitment signer`,
@@ -105,7 +122,7 @@ export const signatures = define(
       name: `a signature of the ${role}, without a commitment signer`,
       rule: noSigner,
       after: "the end of the commitment signer",
-      sign: ({ digest }, { fixture }) => fixture.signDigest(actors[role], digest),
+      sign: signBy(role),
     })),
   ],
 );

@@ -15,13 +15,15 @@ interface PurchaseWithTerms extends NewPurchase {
 function termsRules(state: PurchaseState, { terms, second = 0 }: PurchaseWithTerms): Rules {
   const enrolled = state.funding !== "revoked";
   return {
-    TokenMismatch: enrolled && terms === "in another token",
+    TokenMismatch: enrolled && terms.startsWith("in "),
     FundingTooShort: enrolled && terms.endsWith("after the funding"),
     SameParty: terms.startsWith("with the merchant as"),
     DeadlinesOutOfOrder:
       terms.endsWith("after the pay deadline") || terms.endsWith("after the claim deadline"),
     InvalidSignature: terms.startsWith("signed by"),
-    DeadlinePassed: terms === "with an early offer deadline" && second > ends.offer,
+    DeadlinePassed:
+      terms === "with an offer deadline of zero" ||
+      (terms === "with an early offer deadline" && second > ends.offer),
   };
 }
 
@@ -49,6 +51,8 @@ const brokenTerms: readonly PurchaseTerms[] = [
 const extremeTerms: readonly PurchaseTerms[] = [
   "with a used purchaseRef",
   "with one deadline for all",
+  "with an offer deadline of zero",
+  "in token 0",
   "with the buyer as the beneficiary",
   "with a claim deadline at the end of the funding",
   "with a claim deadline one second after the funding",
