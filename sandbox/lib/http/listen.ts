@@ -66,7 +66,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     maxHeaderSize: headerBytes,
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
-    // Clients are told the first and close the connection then: one that is closed here later can have no request under way.
+    // Clients read the first in Keep-Alive and close the connection then: one that is closed here later has no request on its way.
     keepAliveTimeout: Math.min(5_000, requestMs),
     keepAliveTimeoutBuffer: 2 * requestMs,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),
