@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CheckName } from "../protocol/binding/check-binding.ts";
-import { hashSchema } from "../server/http/schemas/primitives.ts";
+import { hashSchema } from "../server/schemas/primitives.ts";
 import type { Outcome } from "./breach.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
 import {

@@ -3,7 +3,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../protocol/abi.generated.ts"
 import { revokeFundingCall } from "../protocol/call.ts";
 import { usdc } from "../protocol/values/amount.ts";
 import { hashId } from "../protocol/values/id.ts";
-import { refundExecutionSchema } from "../server/refunds/schemas.ts";
+import { refundExecutionSchema } from "../server/schemas/refunds.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
 
 /** The gas that each function used in a lifecycle, as a whole transaction. */

@@ -6,7 +6,7 @@ import { Waits } from "../sandbox/lib/time/waits.ts";
 import { pagesOf } from "../sandbox/options/pages-of-ports.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "../sandbox/receiver/arrival.ts";
 import { DeliveryRecorder, type ReceiverFault } from "../sandbox/receiver/delivery-recorder.ts";
-import { limits } from "../server/http/limits.ts";
+import { limits } from "../server/limits.ts";
 
 /** A delivery that a listener got; it is not verified where the secret is not known. */
 export interface HeardDelivery extends Omit<Arrival, "verified"> {

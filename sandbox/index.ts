@@ -1,6 +1,6 @@
 /** A sandbox in a test or a program: `createSandbox()`, what it returns, and what it throws. */
 export { FaultInvalidError, RelayerError } from "../relayer/errors.ts";
-export type { Log } from "../server/services.ts";
+export type { Log } from "../server/http/services.ts";
 export { AnvilError, type AnvilErrorCode } from "./chain/anvil/anvil-error.ts";
 export { ClockError } from "./chain/clock/duration.ts";
 export { GenesisError, type GenesisErrorCode } from "./chain/genesis/genesis-error.ts";

@@ -7,8 +7,8 @@ import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import type { Explanation } from "../sandbox/explain/explanation.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { Fingerprint } from "../sandbox/snapshots/fingerprint.ts";
+import { type ExplainedStep, explainedSteps } from "../server/binding/reverts/explain-revert.ts";
 import { type ErrorCode, errorCatalogue } from "../server/errors/catalogue.ts";
-import { type ExplainedStep, explainedSteps } from "../server/reverts/explain-revert.ts";
 import { renderRefusal } from "./explanations/render-explanation.ts";
 
 /** The part of a sandbox that the matchers use. */

@@ -3,7 +3,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.
 import { signDecision } from "../../protocol/signatures/decision.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { decisionSchema } from "../../server/refunds/schemas.ts";
+import { decisionSchema } from "../../server/schemas/refunds.ts";
 import { attacksOf, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { FixtureMerchant, FixturePurchase } from "../fixture/fixture-service.ts";

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { Log } from "../../server/services.ts";
+import type { Log } from "../../server/http/services.ts";
 import type { Terminal } from "../terminal.ts";
 
 const logLevels = ["silent", "error", "info"] as const;

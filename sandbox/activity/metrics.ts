@@ -1,5 +1,5 @@
 import type { RelayOperationKind } from "../../relayer/relayer.ts";
-import type { AnsweredRequest, DeliveryOutcome } from "../../server/services.ts";
+import type { AnsweredRequest, DeliveryOutcome } from "../../server/http/services.ts";
 
 /** The type of a metric, as the Prometheus text format names it. */
 type MetricType = "counter" | "gauge" | "summary";

@@ -1,4 +1,4 @@
-import type { Refusal } from "../../server/services.ts";
+import type { Refusal } from "../../server/http/services.ts";
 import type { Part } from "../lib/part.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 

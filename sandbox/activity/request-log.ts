@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { EIP1193RequestFn } from "viem";
 import type { Gate } from "../../server/http/gate.ts";
-import type { AnsweredRequest } from "../../server/services.ts";
+import type { AnsweredRequest } from "../../server/http/services.ts";
 import type { Part } from "../lib/part.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 

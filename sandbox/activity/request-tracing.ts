@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import type { RefusalForm } from "../../server/http/answers/refusal-form.ts";
-import type { Log } from "../../server/services.ts";
+import type { Log } from "../../server/http/services.ts";
 
 /** The headers of W3C Trace Context that are passed on. */
 export interface TraceHeaders {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonSchema } from "../../server/http/schemas/primitives.ts";
+import { jsonSchema } from "../../server/schemas/primitives.ts";
 import { pageOf } from "../lib/page.ts";
 
 const text = z.string();

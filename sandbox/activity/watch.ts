@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import type { BlockPoint } from "../../server/chain/chain-reader.ts";
-import type { Deliver, Refusal, Services } from "../../server/services.ts";
+import type { Deliver, Refusal, Services } from "../../server/http/services.ts";
 import type { CollectionName, Collections } from "../../server/store/records.ts";
 import type { Change, Store, StoreImage } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";

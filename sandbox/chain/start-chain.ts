@@ -3,7 +3,7 @@ import type { EIP1193RequestFn, Transport } from "viem";
 import { z } from "zod";
 import { toNode } from "../../relayer/node/node.ts";
 import { findDifference } from "../../server/chain/find-difference.ts";
-import type { KnownNetwork } from "../../server/services.ts";
+import type { KnownNetwork } from "../../server/http/services.ts";
 import type { ChainChange } from "../../server/store/chain-changes.ts";
 import { restoreAdvice } from "../../server/store/directory/checked-lines.ts";
 import { inCheckout } from "../lib/package-root.ts";

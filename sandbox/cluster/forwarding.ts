@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { URL } from "../../protocol/globals.ts";
 import type { Answer } from "../../server/http/answers/answer.ts";
-import type { ForwardedRequest, Services } from "../../server/services.ts";
+import type { ForwardedRequest, Services } from "../../server/http/services.ts";
 import type { ClusterMember } from "../../server/store/postgres/cluster-member.ts";
 import { StoreUnavailableError } from "../../server/store/store.ts";
 import { fetchDirect } from "../lib/http/direct/fetch-direct.ts";

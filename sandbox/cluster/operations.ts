@@ -1,4 +1,4 @@
-import type { Services } from "../../server/services.ts";
+import type { Services } from "../../server/http/services.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { controlOf } from "../lib/control/operation.ts";
 import { keepRequestSchema, keptSchema } from "./kept-chain.ts";

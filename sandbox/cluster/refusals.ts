@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { errorCodes } from "../../server/errors/catalogue.ts";
-import { hashSchema, jsonSchema, unixTimeSchema } from "../../server/http/schemas/primitives.ts";
-import type { Log, Refusal, Services } from "../../server/services.ts";
+import type { Log, Refusal, Services } from "../../server/http/services.ts";
+import { hashSchema, jsonSchema, unixTimeSchema } from "../../server/schemas/primitives.ts";
 import { askControl } from "../service/ask-control.ts";
 
 const path = "/refusals";

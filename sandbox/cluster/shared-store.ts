@@ -3,7 +3,7 @@ import { z } from "zod";
 import { URL } from "../../protocol/globals.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
-import type { Log, Services } from "../../server/services.ts";
+import type { Log, Services } from "../../server/http/services.ts";
 import type { JournaledStore } from "../../server/store/journaled/journaled-store.ts";
 import {
   ClusterMember,

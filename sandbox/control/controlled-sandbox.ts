@@ -1,7 +1,7 @@
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { Gate } from "../../server/http/gate.ts";
+import type { Services } from "../../server/http/services.ts";
 import type { KeyUse } from "../../server/keys/key-ring.ts";
-import type { Services } from "../../server/services.ts";
 import type { Metrics } from "../activity/metrics.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import type { SendRequest } from "../client/api-client.ts";

@@ -1,5 +1,5 @@
 import type { createDocument } from "zod-openapi";
-import { edgeCodes } from "../../server/errors/codes-of-operation.ts";
+import { edgeCodes } from "../../server/http/codes-of-operation.ts";
 import {
   bodyCodes,
   commonCodes,

@@ -2,8 +2,8 @@ import express, { type Express, type NextFunction, type Request, type Response, 
 import { isOfOtherCode, requireDeployment } from "../../server/chain/find-difference.ts";
 import { Problem } from "../../server/errors/problem.ts";
 import { UndoneError } from "../../server/http/gate.ts";
-import { limits } from "../../server/http/limits.ts";
 import { refuseOtherMethods, routeOperations } from "../../server/http/route-operations.ts";
+import { limits } from "../../server/limits.ts";
 import { bodyOf, type ControlContext, type ControlOperation } from "../lib/control/operation.ts";
 import { undoneRequest } from "../lib/control/undoable-calls.ts";
 import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";

@@ -1,12 +1,12 @@
 import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { toNode } from "../../relayer/node/node.ts";
+import { createApp } from "../../server/app.ts";
 import { discoveryResources } from "../../server/documentation/discovery.ts";
 import { createDocumentationHost } from "../../server/documentation/host.ts";
 import { problemRefusals } from "../../server/http/answers/refusal-form.ts";
-import { createApp } from "../../server/http/app.ts";
+import type { Services } from "../../server/http/services.ts";
 import { operations } from "../../server/operations.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
-import type { Services } from "../../server/services.ts";
 import type { Watch } from "../activity/watch.ts";
 import { mineBlocks } from "../chain/clock/mining.ts";
 import { isPlaced } from "../chain/journal/changing-methods.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { validate } from "../../server/http/request/validate.ts";
-import { hashSchema, signatureSchema } from "../../server/http/schemas/primitives.ts";
+import { hashSchema, signatureSchema } from "../../server/schemas/primitives.ts";
 import type { ExplainDecision } from "../explain/decisions/explain-decision.ts";
 import { givenDecisionSchema } from "../explain/decisions/explain-decision.ts";
 import { type ExplainCall, explainOptionsSchema } from "../explain/explain.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Request, URL } from "../../protocol/globals.ts";
-import { limitTexts } from "../../server/http/limits.ts";
-import { jsonObjectSchema } from "../../server/http/schemas/primitives.ts";
+import { limitTexts } from "../../server/limits.ts";
+import { jsonObjectSchema } from "../../server/schemas/primitives.ts";
 import { ProblemError } from "../client/problem-error.ts";
 import { controlOf } from "../lib/control/operation.ts";
 import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../../server/services.ts";
+import type { Log } from "../../server/http/services.ts";
 import type { ChainJournal } from "../chain/journal/chain-journal.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";

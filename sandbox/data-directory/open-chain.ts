@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import { toHex } from "viem";
 import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { toNode } from "../../relayer/node/node.ts";
-import type { Log } from "../../server/services.ts";
+import type { Log } from "../../server/http/services.ts";
 import type { JournaledStore } from "../../server/store/journaled/journaled-store.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
 import { connectChain } from "../chain/connection/connect-chain.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { AbortController } from "../../protocol/globals.ts";
-import type { Log } from "../../server/services.ts";
+import type { Log } from "../../server/http/services.ts";
 import { unwritable } from "../../server/store/directory/directory-store.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import { wait } from "../lib/time/timers.ts";

@@ -5,7 +5,7 @@ import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/ob
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { Expectation } from "../../server/binding/expectations.ts";
 import { type BlockPoint, ChainMovedError } from "../../server/chain/chain-reader.ts";
-import type { Services } from "../../server/services.ts";
+import type { Services } from "../../server/http/services.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
 import { callSchema } from "../wallets/read-transaction.ts";

@@ -5,12 +5,12 @@ import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/ob
 import { toTimestamp } from "../../protocol/values/time.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { evaluateChecks } from "../../server/binding/require-bound.ts";
+import { sayWrong } from "../../server/binding/reverts/cause.ts";
+import { explainRevert } from "../../server/binding/reverts/explain-revert.ts";
+import type { Services } from "../../server/http/services.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { operations } from "../../server/operations.ts";
 import { whyNeverActive, whyNeverRefunded } from "../../server/purchases/purchase-steps.ts";
-import { sayWrong } from "../../server/reverts/cause.ts";
-import { explainRevert } from "../../server/reverts/explain-revert.ts";
-import type { Services } from "../../server/services.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
 import { contractsOf, labelOf } from "./address-book.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
-import { checksumAddressSchema, hashSchema, jsonSchema } from "../../server/http/schemas/primitives.ts";
+import { checksumAddressSchema, hashSchema, jsonSchema } from "../../server/schemas/primitives.ts";
 
 /** A field of a call, or a member of what is signed, next to the expected one; null where a side does not have it. */
 export const memberDifferenceSchema = z.object({

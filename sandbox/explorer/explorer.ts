@@ -1,6 +1,6 @@
 import type { Router } from "express";
+import type { Services, Urls } from "../../server/http/services.ts";
 import { pageRoutes } from "../../server/pages/page-routes.ts";
-import type { Services, Urls } from "../../server/services.ts";
 import { EventStream } from "../activity/event-stream.ts";
 import type { Watch } from "../activity/watch.ts";
 import type { ChainNode } from "../chain/start-chain.ts";

@@ -1,8 +1,8 @@
 import { type Hex, isAddress, isHash } from "viem";
 import type { RelayOperationRecord } from "../../relayer/journal/relay-operation.ts";
-import { assertKnown } from "../../server/purchases/status-after-reorg.ts";
-import type { Services } from "../../server/services.ts";
+import type { Services } from "../../server/http/services.ts";
 import { findByCommitment } from "../../server/store/records/find.ts";
+import { assertKnown } from "../../server/store/records/status-after-reorg.ts";
 import { merchantStates, purchaseStates } from "../given/states.ts";
 import { readPage } from "./reads/page.ts";
 import { findBlockNumber, readBlockView } from "./reads/read-blocks.ts";

@@ -1,7 +1,7 @@
 import { Mutex } from "async-mutex";
 import { createPublicClient, custom, type PublicClient } from "viem";
 import { HeadReader } from "../../server/chain/head-reader.ts";
-import type { Services } from "../../server/services.ts";
+import type { Services } from "../../server/http/services.ts";
 import type { RefusalLog } from "../activity/refusal-log.ts";
 import type { RequestLog } from "../activity/request-log.ts";
 import { nodeSocket } from "../chain/client/node-socket.ts";

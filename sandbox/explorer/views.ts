@@ -4,8 +4,8 @@
  */
 
 import { z } from "zod";
-import { jsonSchema } from "../../server/http/schemas/primitives.ts";
-import { purchaseTextsSchema } from "../../server/purchases/schemas.ts";
+import { jsonSchema } from "../../server/schemas/primitives.ts";
+import { purchaseTextsSchema } from "../../server/schemas/purchases.ts";
 import { checkSchema } from "../activity/views.ts";
 import { accountSchema } from "../explain/address-labels.ts";
 import { faultSchema } from "../faults/fault.ts";

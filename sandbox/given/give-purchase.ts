@@ -1,7 +1,7 @@
 import { maxUint256 } from "viem";
 import { mapFields } from "../../server/lib/map-fields.ts";
 import { fillDeadlines } from "../../server/purchases/create-purchase.ts";
-import { purchaseTexts } from "../../server/purchases/schemas.ts";
+import { purchaseTexts } from "../../server/schemas/purchases.ts";
 import { walletNames } from "../chain/genesis/roles.ts";
 import { type components, unwrap } from "../client/api-client.ts";
 import { definedOnly } from "../lib/defined-only.ts";

@@ -1,8 +1,8 @@
 import type { Mutex } from "async-mutex";
 import { AbortController, AbortSignal } from "../../protocol/globals.ts";
 import { operationId } from "../../relayer/relayer.ts";
+import type { Services } from "../../server/http/services.ts";
 import { orList } from "../../server/lib/wording.ts";
-import type { Services } from "../../server/services.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import { readMining } from "../chain/clock/mining.ts";
 import type { components } from "../client/api-client.ts";

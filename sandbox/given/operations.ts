@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { merchantSchema } from "../../server/merchants/schemas.ts";
-import { notificationSchema } from "../../server/notifications/schemas.ts";
-import { paymentReceiptSchema, purchaseSchema } from "../../server/purchases/schemas.ts";
-import { claimSchema, decisionSchema, refundSchema } from "../../server/refunds/schemas.ts";
+import { merchantSchema } from "../../server/schemas/merchants.ts";
+import { notificationSchema } from "../../server/schemas/notifications.ts";
+import { paymentReceiptSchema, purchaseSchema } from "../../server/schemas/purchases.ts";
+import { claimSchema, decisionSchema, refundSchema } from "../../server/schemas/refunds.ts";
 import { controlOf } from "../lib/control/operation.ts";
 import type { UndoableCalls } from "../lib/control/undoable-calls.ts";
 import type { Given } from "./given.ts";

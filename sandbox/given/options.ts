@@ -3,6 +3,9 @@ import { maxUint128 } from "viem";
 import { z } from "zod";
 import { secondsOfMilliseconds } from "../../protocol/values/time.ts";
 import { check } from "../../server/http/request/validate.ts";
+import { mapFields } from "../../server/lib/map-fields.ts";
+import { meantName, orList } from "../../server/lib/wording.ts";
+import { createMerchantBody } from "../../server/schemas/merchants.ts";
 import {
   amountBounds,
   asBaseUnits,
@@ -12,12 +15,9 @@ import {
   programIdSchema,
   referenceSchema,
   unixTimeSchema,
-} from "../../server/http/schemas/primitives.ts";
-import { mapFields } from "../../server/lib/map-fields.ts";
-import { meantName, orList } from "../../server/lib/wording.ts";
-import { createMerchantBody } from "../../server/merchants/schemas.ts";
-import { purchaseTexts } from "../../server/purchases/schemas.ts";
-import { fileClaimBody } from "../../server/refunds/schemas.ts";
+} from "../../server/schemas/primitives.ts";
+import { purchaseTexts } from "../../server/schemas/purchases.ts";
+import { fileClaimBody } from "../../server/schemas/refunds.ts";
 import { type WalletName, walletNames } from "../chain/genesis/roles.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { errorBelow, GivenInvalidError } from "./given-invalid-error.ts";

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { messageOf } from "../../protocol/coded-error.ts";
-import { hashSchema } from "../../server/http/schemas/primitives.ts";
+import { hashSchema } from "../../server/schemas/primitives.ts";
 import { SandboxError } from "./errors/sandbox-error.ts";
 import { showValue } from "./errors/show-value.ts";
 

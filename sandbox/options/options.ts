@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { URL } from "../../protocol/globals.ts";
 import type { RateLimit } from "../../server/http/request/rate-limit.ts";
-import type { Log } from "../../server/services.ts";
+import type { Log } from "../../server/http/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { NetworkOption } from "../chain/connection/network-option.ts";
 import { type RegistrarOption, registrarOption } from "../chain/registrar/registrar.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { textLengths } from "../../server/http/limits.ts";
-import { programIdSchema, programNameLength } from "../../server/http/schemas/primitives.ts";
 import { orList } from "../../server/lib/wording.ts";
+import { textLengths } from "../../server/limits.ts";
+import { programIdSchema, programNameLength } from "../../server/schemas/primitives.ts";
 import { programRoles } from "../chain/genesis/roles.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";

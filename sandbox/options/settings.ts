@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { RateLimit } from "../../server/http/request/rate-limit.ts";
-import type { Log } from "../../server/services.ts";
+import type { Log } from "../../server/http/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { Network } from "../chain/connection/network.ts";
 import type { Registrar, RegistrarIdentity } from "../chain/registrar/registrar.ts";

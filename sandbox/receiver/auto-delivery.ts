@@ -1,4 +1,4 @@
-import type { Services } from "../../server/services.ts";
+import type { Services } from "../../server/http/services.ts";
 import type { ChangeFeed } from "../activity/change-feed.ts";
 import type { Deliveries } from "./deliver-undelivered.ts";
 

@@ -1,6 +1,6 @@
 import type { Mutex } from "async-mutex";
+import type { Services } from "../../server/http/services.ts";
 import { findUndelivered } from "../../server/notifications/outbox/deliver-event.ts";
-import type { Services } from "../../server/services.ts";
 import type { components, RetryingClient } from "../client/api-client.ts";
 
 type Notification = components["schemas"]["Notification"];

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { AbortSignal } from "../../protocol/globals.ts";
 import { ChainUnavailableError } from "../../server/chain/chain-reader.ts";
-import type { Deliver, Services } from "../../server/services.ts";
+import type { Deliver, Services } from "../../server/http/services.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import { ClockError } from "../chain/clock/duration.ts";
 import type { SandboxFaults } from "../faults/faults.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Relayer } from "../../relayer/relayer.ts";
-import { relayOperationSchema } from "../../server/transactions/schemas.ts";
+import { relayOperationSchema } from "../../server/schemas/transactions.ts";
 import { controlOf } from "../lib/control/operation.ts";
 
 const defineControl = controlOf<{ relayer: Relayer }>();

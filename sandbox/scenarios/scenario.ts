@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonSchema } from "../../server/http/schemas/primitives.ts";
+import { jsonSchema } from "../../server/schemas/primitives.ts";
 import { mostBlocks } from "../chain/clock/mining-limits.ts";
 import { confirmationsSchema, seedSchema } from "../options/defaults.ts";
 import { accountsSchema, programsSchema } from "../options/programs.ts";

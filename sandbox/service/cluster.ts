@@ -1,5 +1,5 @@
 import type { Relayer } from "../../relayer/relayer.ts";
-import type { Services } from "../../server/services.ts";
+import type { Services } from "../../server/http/services.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { ChainNode } from "../chain/start-chain.ts";

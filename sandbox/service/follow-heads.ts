@@ -1,6 +1,6 @@
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { BlockPoint } from "../../server/chain/chain-reader.ts";
-import type { Log } from "../../server/services.ts";
+import type { Log } from "../../server/http/services.ts";
 import type { AnnouncedHead } from "../chain/client/watch-heads.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";

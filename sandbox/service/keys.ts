@@ -3,7 +3,7 @@ import { type LocalAccount, toHex } from "viem";
 import { TextEncoder } from "../../protocol/globals.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
-import type { Account, ServiceKeys } from "../../server/services.ts";
+import type { Account, ServiceKeys } from "../../server/http/services.ts";
 import type { Accounts } from "../chain/genesis/deployment-record.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import { signingAccount } from "../wallets/signing-account.ts";

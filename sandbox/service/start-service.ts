@@ -1,7 +1,7 @@
 import type { EIP1193RequestFn } from "viem";
 import { AbortController } from "../../protocol/globals.ts";
 import type { BlockPoint } from "../../server/chain/chain-reader.ts";
-import type { Services } from "../../server/services.ts";
+import type { Services } from "../../server/http/services.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { ChainNode } from "../chain/start-chain.ts";

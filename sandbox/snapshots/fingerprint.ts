@@ -1,7 +1,7 @@
 import { type Hex, keccak256, zeroAddress } from "viem";
 import { z } from "zod";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
-import { hashSchema } from "../../server/http/schemas/primitives.ts";
+import { hashSchema } from "../../server/schemas/primitives.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { captureParts, digestParts, type Part } from "../lib/part.ts";
 

@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import { toChainTimestamp } from "../../protocol/values/time.ts";
-import { renderTemplate } from "../../server/documentation/render-template.ts";
 import { redact } from "../../server/http/redact.ts";
 import { escapeMarkup } from "../../server/lib/escape-controls.ts";
 import { once } from "../../server/lib/once.ts";
 import { readAsset } from "../../server/pages/assets.ts";
+import { renderTemplate } from "../../server/pages/render-template.ts";
 import type { TraceData, TraceEntry, TraceFailure, TraceView } from "./trace-view.ts";
 
 const addresses = /\b0x[0-9a-fA-F]{40}\b/g;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Commitment } from "../../protocol/messages/commitment.ts";
-import { addressSchema, amountSchema, hashSchema } from "../../server/http/schemas/primitives.ts";
+import { addressSchema, amountSchema, hashSchema } from "../../server/schemas/primitives.ts";
 import type { components } from "../client/api-client.ts";
 
 const integer = amountSchema.transform(BigInt);

@@ -1,8 +1,8 @@
 import { type Hex, isHex, maxUint256 } from "viem";
 import { z } from "zod";
 import { check } from "../../server/http/request/validate.ts";
-import { addressSchema } from "../../server/http/schemas/primitives.ts";
 import { meantName } from "../../server/lib/wording.ts";
+import { addressSchema } from "../../server/schemas/primitives.ts";
 import { requireArgument } from "../client/require-argument.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 

@@ -15,7 +15,7 @@ import { messageOf } from "../../protocol/coded-error.ts";
 import { AbortController } from "../../protocol/globals.ts";
 import { isAutomining } from "../../relayer/node/automine.ts";
 import { countMinable, toNode, traceRevert } from "../../relayer/node/node.ts";
-import { bytesSchema } from "../../server/http/schemas/primitives.ts";
+import { bytesSchema } from "../../server/schemas/primitives.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
 import { ownTerms, type SendingTerms } from "../chain/sending-terms.ts";

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { type Decision, signDecision } from "../../protocol/signatures/decision.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { merchantSchema } from "../../server/merchants/schemas.ts";
-import { activationSchema, purchaseSchema } from "../../server/purchases/schemas.ts";
-import { claimSchema, decisionSchema, refundExecutionSchema } from "../../server/refunds/schemas.ts";
+import { merchantSchema } from "../../server/schemas/merchants.ts";
+import { activationSchema, purchaseSchema } from "../../server/schemas/purchases.ts";
+import { claimSchema, decisionSchema, refundExecutionSchema } from "../../server/schemas/refunds.ts";
 import type { ExampleRun, ExampleStep } from "./run.ts";
 
 const reason = "Arrived broken.";

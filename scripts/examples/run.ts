@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import type { z } from "zod";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { accessSchema } from "../../server/access/schemas.ts";
 import type { Operation } from "../../server/http/operation.ts";
 import type { RequestExample } from "../../server/openapi/examples/request-example.ts";
 import { operations } from "../../server/operations.ts";
-import type { purchaseSchema } from "../../server/purchases/schemas.ts";
+import { accessSchema } from "../../server/schemas/access.ts";
+import type { purchaseSchema } from "../../server/schemas/purchases.ts";
 
 /** The evidence that a wallet submits. */
 export interface Evidence {

@@ -1,7 +1,7 @@
 import { describeControl } from "../../sandbox/control/describe-control.ts";
 import { defaultUrls } from "../../server/documentation/at-addresses.ts";
+import { describeDocumentation } from "../../server/documentation/describe-documentation.ts";
 import { describeApi } from "../../server/openapi/describe-api.ts";
-import { describeDocumentation } from "../../server/openapi/describe-documentation.ts";
 import { operations } from "../../server/operations.ts";
 import { describePool } from "../../testkit/pool/served/describe-pool.ts";
 

@@ -1,15 +1,15 @@
 import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
-import { limits } from "../http/limits.ts";
 import { defineOperation, type Operation } from "../http/operation.ts";
-import { apiVersion } from "../http/versions.ts";
+import type { Services } from "../http/services.ts";
 import type { PublicKey } from "../keys/key-ring.ts";
-import { eventTypes } from "../notifications/outbox/event-types.ts";
+import { limits } from "../limits.ts";
 import { viewChain, viewContracts, viewPublicKey } from "../programs/views.ts";
 import { viewOperation } from "../relay/views.ts";
-import type { Services } from "../services.ts";
-import { capabilitiesSchema } from "./schemas.ts";
-import { scopes } from "./scopes.ts";
+import { capabilitiesSchema } from "../schemas/access.ts";
+import { eventTypes } from "../schemas/event-types.ts";
+import { scopes } from "../schemas/scopes.ts";
+import { apiVersion } from "../schemas/versions.ts";
 
 /** `GET …/capabilities`: what this service is and can do. */
 export const capabilities = defineOperation({

@@ -5,13 +5,13 @@ import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { deriveId } from "../../protocol/values/id.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import { Problem } from "../errors/problem.ts";
-import { limits, limitTexts } from "../http/limits.ts";
 import { defineOperation } from "../http/operation.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
+import { limits, limitTexts } from "../limits.ts";
+import { accessSchema, issueAccessBody } from "../schemas/access.ts";
+import { scopes as allScopes } from "../schemas/scopes.ts";
 import type { ActiveCredentialRecord, CredentialRecord } from "../store/records.ts";
 import type { Change, Stored } from "../store/store.ts";
-import { accessSchema, issueAccessBody } from "./schemas.ts";
-import { scopes as allScopes } from "./scopes.ts";
 
 /** `POST …/access`: a credential; a renewal revokes the one before. */
 export const issueAccess = defineOperation({

@@ -15,10 +15,10 @@ import {
 import { toJson } from "../../protocol/values/json.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment, PinnedContract } from "../chain/deployment.ts";
-import { authorizationOf, commitmentOf } from "../purchases/commitment-of.ts";
-import { claimableUntil, offerableUntil, payableUntil } from "../purchases/deadlines.ts";
-import type { Settings } from "../services.ts";
+import type { Settings } from "../http/services.ts";
 import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord } from "../store/records.ts";
+import { authorizationOf, commitmentOf } from "./commitment-of.ts";
+import { claimableUntil, offerableUntil, payableUntil } from "./deadlines.ts";
 
 /** The services that expectations are made from: those that the service is bound to. */
 export interface BoundServices {

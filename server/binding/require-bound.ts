@@ -9,11 +9,11 @@ import type { ObservedTransaction } from "../../protocol/binding/observed-transa
 import { toJson } from "../../protocol/values/json.ts";
 import { toChainTimestamp } from "../../protocol/values/time.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
-import { explainMined } from "../reverts/explain-mined.ts";
-import type { ExplainedStep } from "../reverts/explain-revert.ts";
-import type { Services } from "../services.ts";
+import { RefusedTransaction } from "../errors/refused-transaction.ts";
+import type { Services } from "../http/services.ts";
 import type { Expectation } from "./expectations.ts";
-import { RefusedTransaction } from "./refused-transaction.ts";
+import { explainMined } from "./reverts/explain-mined.ts";
+import type { ExplainedStep } from "./reverts/explain-revert.ts";
 import { type Use, usedBy } from "./used-transactions.ts";
 
 /** The codes of {@link requireBound} that every step has; a step with a deadline also has the code of a late transaction. */

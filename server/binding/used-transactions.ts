@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
-import type { PaymentReceipt } from "../purchases/schemas.ts";
-import type { ExplainedStep } from "../reverts/explain-revert.ts";
+import type { PaymentReceipt } from "../schemas/purchases.ts";
 import type { Change, Store } from "../store/store.ts";
+import type { ExplainedStep } from "./reverts/explain-revert.ts";
 
 /** A step that a transaction can serve, and for what; a hash serves one of them once. */
 export interface Use {
@@ -37,7 +37,7 @@ interface PaidLedger {
 
 /**
  * Marks every transaction that has a payment receipt now, and frees one that no longer has any. A transaction pays the purchases that
- * its calldata names: that it pays no other one is decided in server/payments/payments-in-calldata.ts.
+ * its calldata names: that it pays no other one is decided in payments-in-calldata.ts.
  */
 export function markPayingTransactions(ledgers: readonly PaidLedger[]): Change[] {
   const hashes = (pick: (ledger: PaidLedger) => PaymentReceipt[]) =>

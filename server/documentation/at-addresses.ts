@@ -1,4 +1,4 @@
-import type { Urls } from "../services.ts";
+import type { Urls } from "../http/services.ts";
 
 /** The ports of `start`. */
 export const defaultPorts: { readonly [P in keyof Urls]: number } = {

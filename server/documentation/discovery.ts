@@ -1,13 +1,13 @@
 import { ed25519Jwk } from "../../protocol/signatures/ed25519.ts";
-import type { Resource } from "../http/app.ts";
+import type { Resource } from "../app.ts";
 import type { Operation } from "../http/operation.ts";
-import { exampleChainId, exampleRpcUrl } from "../http/schemas/primitives.ts";
-import { apiVersion, documentationVersion } from "../http/versions.ts";
+import type { Services } from "../http/services.ts";
 import { once } from "../lib/once.ts";
 import { describeApi } from "../openapi/describe-api.ts";
 import { referencePath } from "../pages/api-pages.ts";
 import { viewOperation } from "../relay/views.ts";
-import type { Services } from "../services.ts";
+import { exampleChainId, exampleRpcUrl } from "../schemas/primitives.ts";
+import { apiVersion, documentationVersion } from "../schemas/versions.ts";
 import { documentationResources } from "./resources/resources.ts";
 
 const openapiPath = "/v1/routing/openapi.json";

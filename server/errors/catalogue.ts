@@ -1,4 +1,4 @@
-import { limitTexts } from "../http/limits.ts";
+import { limitTexts } from "../limits.ts";
 
 const keyForm = `${limitTexts.idempotency_key_length} visible ASCII characters`;
 

@@ -1,7 +1,7 @@
 import { ChainMovedError, type ChainReader } from "../chain/chain-reader.ts";
-import { commitWithEvent } from "../notifications/outbox/freeze-event.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
 import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
+import { commitWithEvent } from "./freeze-event.ts";
 import { writeKey } from "./idempotency.ts";
 import type { Operation, OperationContext, Outcome } from "./operation.ts";
 import type { Claimed } from "./repeat-answer.ts";

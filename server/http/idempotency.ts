@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { Problem } from "../errors/problem.ts";
+import { limits } from "../limits.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import type { Change, Store } from "../store/store.ts";
 import { type Answer, serializedAnswer } from "./answers/answer.ts";
-import { limits } from "./limits.ts";
 import type { Operation } from "./operation.ts";
 
 /** The request that an Idempotency-Key identifies: its scope and the request that it was first sent with. */

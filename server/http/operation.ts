@@ -1,14 +1,14 @@
 import type { z } from "zod";
 import type { Json } from "../../protocol/values/json.ts";
-import type { Scope } from "../access/scopes.ts";
 import type { ProgramDeployment } from "../chain/deployment.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import type { Problem } from "../errors/problem.ts";
-import type { EventType, NewEvent } from "../notifications/outbox/event-types.ts";
-import type { Account, Services } from "../services.ts";
+import type { EventType, NewEvent } from "../schemas/event-types.ts";
+import type { Scope } from "../schemas/scopes.ts";
 import type { CredentialRecord } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
 import type { GateTurn } from "./gate.ts";
+import type { Account, Services } from "./services.ts";
 
 /** The callers that an operation allows. */
 export type Authorization =

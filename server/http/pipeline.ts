@@ -1,7 +1,6 @@
 import type { Request } from "express";
 import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
-import { RefusedTransaction } from "../binding/refused-transaction.ts";
-import type { Services } from "../services.ts";
+import { RefusedTransaction } from "../errors/refused-transaction.ts";
 import type { Answer } from "./answers/answer.ts";
 import { retryChanged, runHandler, waitForTurn } from "./commit.ts";
 import { failAfterCommit, failBeforeCommit } from "./faults/apply-api-fault.ts";
@@ -12,6 +11,7 @@ import { readKey, receiveBody } from "./request/read-body.ts";
 import { startClock } from "./request/request-time.ts";
 import { type Validated, validateRequest } from "./request/validate.ts";
 import { runInGate } from "./run-in-gate.ts";
+import type { Services } from "./services.ts";
 import { type Asked, firstStep, type Step } from "./step.ts";
 
 /** Counts a request once, however often it starts over. @throws Problem rate_limited */

@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
 import type { KeyedMutex } from "../../relayer/keyed-mutex.ts";
-import type { Services } from "../services.ts";
 import type { Answer } from "./answers/answer.ts";
 import type { Operation } from "./operation.ts";
+import type { Services } from "./services.ts";
 
 /**
  * One step of a request: it passes on what it has found out, and may answer itself, change the answer or call the next step again.

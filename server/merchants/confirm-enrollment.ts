@@ -1,15 +1,16 @@
 import { hashMessage } from "viem";
 import { prefetch } from "../../relayer/prefetch.ts";
 import { expectEnrollment } from "../binding/expectations.ts";
+import { readFunding } from "../binding/read-funding.ts";
 import { bindingErrors, requireBound } from "../binding/require-bound.ts";
+import { requireSignature, signatureErrors } from "../binding/require-signature.ts";
 import { markTransactionUsed } from "../binding/used-transactions.ts";
 import { defineOperation } from "../http/operation.ts";
+import { confirmEnrollmentBody, merchantSchema } from "../schemas/merchants.ts";
 import { findMerchant } from "../store/records/find.ts";
+import { missingEvidence, submissionsOf } from "../store/records/submissions.ts";
 import type { MerchantRecord } from "../store/records.ts";
-import { requireSignature, signatureErrors } from "../wallets/require-signature.ts";
-import { missingEvidence, submissionsOf } from "../wallets/submissions.ts";
-import { assertEnrollable, assertPending, readFunding } from "./merchant-steps.ts";
-import { confirmEnrollmentBody, merchantSchema } from "./schemas.ts";
+import { assertEnrollable, assertPending } from "./merchant-steps.ts";
 import { enrollmentMessageOf, viewMerchant } from "./views.ts";
 
 /** `POST …/enrollment`: the exact wallet enrollment and the personal signature. */

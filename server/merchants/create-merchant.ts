@@ -5,16 +5,16 @@ import {
 } from "../../protocol/messages/funding-authorization.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { hashId } from "../../protocol/values/id.ts";
+import { authorizationOf, commitmentSigner, domainOf } from "../binding/commitment-of.ts";
 import { assertNoFieldErrors, type FieldError } from "../errors/problem.ts";
-import { defaultPeriods } from "../http/limits.ts";
 import { defineOperation } from "../http/operation.ts";
-import { authorizationOf, commitmentSigner, domainOf } from "../purchases/commitment-of.ts";
-import { findUnable } from "../purchases/parties.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
+import { defaultPeriods } from "../limits.ts";
+import { createMerchantBody, merchantSchema } from "../schemas/merchants.ts";
 import { findMerchantId } from "../store/records/find.ts";
 import { nextId } from "../store/records/next-id.ts";
 import type { MerchantRecord } from "../store/records.ts";
-import { createMerchantBody, merchantSchema } from "./schemas.ts";
+import { findUnable } from "./parties.ts";
 import { viewMerchant } from "./views.ts";
 
 /** `POST …/merchants`: a merchant with a signed funding authorization and a wallet link. */

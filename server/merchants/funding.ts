@@ -3,7 +3,7 @@ import type { Json } from "../../protocol/values/json.ts";
 import { toChainTimestamp, toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainCover, ChainFunding, ChainRevert } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
 import { findMerchantId } from "../store/records/find.ts";
 import type { DecisionRecord, MerchantRecord, PurchaseRecord } from "../store/records.ts";
 

@@ -1,27 +1,14 @@
-import type { Hex } from "viem";
 import { hashId } from "../../protocol/values/id.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
+import { assertInTime } from "../binding/deadlines.ts";
+import { sayRemedy, sayWrong } from "../binding/reverts/cause.ts";
+import { explainUnenrolled } from "../binding/reverts/explain-unenrolled.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
-import { assertInTime } from "../purchases/deadlines.ts";
-import { type Cause, sayRemedy, sayWrong } from "../reverts/cause.ts";
-import type { Services } from "../services.ts";
-import { findMerchant, findMerchantId } from "../store/records/find.ts";
+import type { Services } from "../http/services.ts";
+import { findMerchantId } from "../store/records/find.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
-
-/** Reads a merchant's funding from the chain, which alone knows whether the enrollment is revoked or has left it in a reorg. */
-export async function readFunding(
-  merchant: MerchantRecord,
-  { chain }: Pick<Services, "chain">,
-): Promise<ChainFunding> {
-  return await chain.funding({ ...fundingOf(merchant), wallet: merchant.wallet });
-}
-
-/** Says where the contract has a merchant's funding. */
-export function fundingOf({ program, id }: MerchantRecord): { program: Hex; merchantRef: Hex } {
-  return { program: hashId(program), merchantRef: hashId(id) };
-}
 
 /** Says why a merchant's enrollment cannot be confirmed; null when it can. */
 export function whyNotPending(merchant: MerchantRecord, funding: ChainFunding): string | null {
@@ -86,33 +73,6 @@ export async function assertEnrolled(
       `The chain no longer has the enrollment of ${id}. Let its wallet enroll again, then send the identical request again.`,
       true,
     );
-}
-
-/**
- * Explains why the chain has no enrollment for a purchase, and how to get one; the enrollment of another merchant of the wallet
- * covers it as well.
- */
-export async function explainUnenrolled(
-  { program, merchant_id, merchant: wallet }: PurchaseRecord,
-  services: Pick<Services, "chain" | "store">,
-): Promise<Cause> {
-  const { value } = await findMerchant(services.store, program, merchant_id);
-  const [{ revokedAt }, merchantRef] = await Promise.all([
-    readFunding(value, services),
-    services.chain.enrolledAs({ program: hashId(program), wallet }),
-  ]);
-  if (merchantRef !== null)
-    return {
-      wrong: `the chain had no enrollment of the wallet of ${merchant_id}`,
-      remedy: null,
-      instead: "It has one now, so send it again.",
-    };
-  return revokedAt === null
-    ? { wrong: `the chain had no enrollment of the wallet of ${merchant_id}`, remedy: "Let it enroll" }
-    : {
-        wrong: `the wallet of ${merchant_id} revoked its enrollment at ${toTimestamp(revokedAt)} and has no other`,
-        remedy: "Let it enroll under a new merchant (POST …/merchants)",
-      };
 }
 
 /**

@@ -2,14 +2,14 @@ import { enrollCall } from "../../protocol/call.ts";
 import { enrollmentMessage } from "../../protocol/messages/enrollment.ts";
 import { fundingAuthorizationTypedData } from "../../protocol/messages/funding-authorization.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
+import { authorizationOf, domainOf } from "../binding/commitment-of.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import { copyFields } from "../http/answers/copy-fields.ts";
-import { authorizationOf, domainOf } from "../purchases/commitment-of.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
+import { type Merchant, merchantSchema } from "../schemas/merchants.ts";
 import type { MerchantRecord } from "../store/records.ts";
 import { viewTransactionRequest, viewTypedData } from "../transactions/views.ts";
 import { remainingOf } from "./funding.ts";
-import { type Merchant, merchantSchema } from "./schemas.ts";
 
 /** The text that a merchant's wallet signs to enroll. */
 export function enrollmentMessageOf(

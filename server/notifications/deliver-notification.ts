@@ -1,13 +1,13 @@
 import { Problem } from "../errors/problem.ts";
 import { UndoneError } from "../http/gate.ts";
-import { limits } from "../http/limits.ts";
 import { defineOperation } from "../http/operation.ts";
 import { answerUnchanged } from "../http/outcome.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
+import { limits } from "../limits.ts";
+import { deliverNotificationBody, notificationDeliverySchema } from "../schemas/notifications.ts";
 import type { EventRecord } from "../store/records.ts";
 import { deliverEvent, findUndelivered } from "./outbox/deliver-event.ts";
 import { mayAttempt } from "./outbox/delivery-attempts.ts";
-import { deliverNotificationBody, notificationDeliverySchema } from "./schemas.ts";
 import { viewDeliveryReceipt, viewNotification } from "./views.ts";
 
 /** `POST …/notifications`: signed deliveries of one event, until one succeeds or the limit is reached. */

@@ -1,7 +1,7 @@
 import { defineOperation } from "../http/operation.ts";
-import { pageQuerySchema, pageSchema } from "../http/schemas/pagination.ts";
+import { deliveryReceiptSchema } from "../schemas/notifications.ts";
+import { pageQuerySchema, pageSchema } from "../schemas/pagination.ts";
 import { cutPage, readPageRequest } from "../store/records/pagination.ts";
-import { deliveryReceiptSchema } from "./schemas.ts";
 import { viewDeliveryReceipt } from "./views.ts";
 
 /** `GET …/notification-receipts`: one signed delivery receipt per event. */

@@ -1,12 +1,12 @@
 import { verifyWebhook, type WebhookHeaders } from "../../protocol/signatures/webhook.ts";
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { Problem } from "../errors/problem.ts";
-import { limits, limitTexts } from "../http/limits.ts";
 import { defineOperation } from "../http/operation.ts";
+import { limits, limitTexts } from "../limits.ts";
+import { acceptedReceiptSchema, eventSchema } from "../schemas/notifications.ts";
 import type { DeliveryReceiptRecord } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
 import { issueDeliveryReceipt } from "./outbox/deliver-event.ts";
-import { acceptedReceiptSchema, eventSchema } from "./schemas.ts";
 import { viewAcceptedDeliveryReceipt } from "./views.ts";
 
 /** `POST …/notification-receiver`: one exact signed outbox event at the pinned receiver. */

@@ -2,8 +2,12 @@ import type { z } from "zod";
 import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import { copyFields } from "../http/answers/copy-fields.ts";
+import {
+  acceptedReceiptSchema,
+  type DeliveryReceipt,
+  deliveryReceiptSchema,
+} from "../schemas/notifications.ts";
 import type { DeliveryReceiptRecord, NotificationRecord } from "../store/records.ts";
-import { acceptedReceiptSchema, type DeliveryReceipt, deliveryReceiptSchema } from "./schemas.ts";
 
 /** A notification with its attempts as it is answered. */
 export function viewNotification(notification: NotificationRecord) {

@@ -9,16 +9,16 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
-import { codesOfOperation, edgeCodes } from "../errors/codes-of-operation.ts";
-import { limitTexts } from "../http/limits.ts";
+import { codesOfOperation, edgeCodes } from "../http/codes-of-operation.ts";
 import { bodyRequired, type Operation } from "../http/operation.ts";
-import { pageQuerySchema } from "../http/schemas/pagination.ts";
-import { idSchema, programIdSchema } from "../http/schemas/primitives.ts";
-import { problemSchema } from "../http/schemas/problem.ts";
-import { apiVersion } from "../http/versions.ts";
 import { capitalize } from "../lib/wording.ts";
-import { type EventType, eventTypeNames, eventTypes } from "../notifications/outbox/event-types.ts";
-import { eventSchemas } from "../notifications/schemas.ts";
+import { limitTexts } from "../limits.ts";
+import { type EventType, eventTypeNames, eventTypes } from "../schemas/event-types.ts";
+import { eventSchemas } from "../schemas/notifications.ts";
+import { pageQuerySchema } from "../schemas/pagination.ts";
+import { idSchema, programIdSchema } from "../schemas/primitives.ts";
+import { problemSchema } from "../schemas/problem.ts";
+import { apiVersion } from "../schemas/versions.ts";
 import { describeRefusals, type RefusalTable } from "./describe-refusals.ts";
 import { answerName, type ExampleAnswers, exampleAnswers } from "./examples/example-answers.ts";
 import { requestExamples } from "./examples/request-examples.generated.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
-import { openEnum } from "../http/schemas/primitives.ts";
+import { openEnum } from "../schemas/primitives.ts";
 
 /** The refusals of a table of operations. */
 export interface RefusalTable<O, C extends string> {

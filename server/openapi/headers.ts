@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiHeaderObject } from "zod-openapi";
-import { limits, limitTexts } from "../http/limits.ts";
-import { idSchema } from "../http/schemas/primitives.ts";
+import { limits, limitTexts } from "../limits.ts";
+import { idSchema } from "../schemas/primitives.ts";
 
 /** The key that a write is sent with. */
 export const idempotencyKeySchema = z

@@ -1,5 +1,5 @@
 import type { CreateDocumentOptions } from "zod-openapi";
-import { openEnumMark } from "../http/schemas/primitives.ts";
+import { openEnumMark } from "../schemas/primitives.ts";
 
 type Override = Extract<CreateDocumentOptions["override"], (context: never) => void>;
 

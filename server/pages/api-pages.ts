@@ -1,6 +1,6 @@
 import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
-import { apiVersion, documentationVersion } from "../http/versions.ts";
-import type { Urls } from "../services.ts";
+import type { Urls } from "../http/services.ts";
+import { apiVersion, documentationVersion } from "../schemas/versions.ts";
 import type { Page, Pages } from "./page-routes.ts";
 
 /**

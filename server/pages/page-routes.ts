@@ -1,12 +1,12 @@
 import type { Request, Router } from "express";
 import express from "express";
-import { renderTemplate } from "../documentation/render-template.ts";
 import { Problem } from "../errors/problem.ts";
 import type { Answer } from "../http/answers/answer.ts";
 import { sendAnswer } from "../http/answers/send.ts";
+import type { Services, Urls } from "../http/services.ts";
 import { escapeMarkup } from "../lib/escape-controls.ts";
-import type { Services, Urls } from "../services.ts";
 import { answerAsset, withEtag } from "./assets.ts";
+import { renderTemplate } from "./render-template.ts";
 import { type PagePermissions, pageHeaders } from "./security-headers.ts";
 import { urlsAt } from "./urls-at.ts";
 

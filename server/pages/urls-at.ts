@@ -1,4 +1,4 @@
-import type { Urls } from "../services.ts";
+import type { Urls } from "../http/services.ts";
 
 /**
  * Returns the URLs of a sandbox under the name by which a browser has reached one of them: the others are at the same name, but for a node of

@@ -1,10 +1,10 @@
 import { toJson } from "../../protocol/values/json.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
+import type { Services } from "../http/services.ts";
+import { removedPayments, whyPaymentsRemoved } from "../purchases/payment-receipts.ts";
 import { stepConflict } from "../purchases/purchase-steps.ts";
-import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
-import { removedPayments, whyPaymentsRemoved } from "./payment-receipts.ts";
 
 /**
  * Asks whether the chain still has every reconciled payment, for a step that counts on them.

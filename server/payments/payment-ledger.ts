@@ -3,19 +3,19 @@ import type { ObservedTransaction } from "../../protocol/binding/observed-transa
 import { canonicalJson } from "../../protocol/values/canonical-json.ts";
 import { toJson } from "../../protocol/values/json.ts";
 import { expectPayments } from "../binding/expectations.ts";
+import { paymentLogs, readClaimedPayments } from "../binding/payments-in-calldata.ts";
 import { assertBound } from "../binding/require-bound.ts";
 import { markPayingTransactions } from "../binding/used-transactions.ts";
 import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain-reader.ts";
+import type { Services } from "../http/services.ts";
+import { isPaymentOnChain, removedPayments, viewPaymentReceipt } from "../purchases/payment-receipts.ts";
 import { assertPaidTogether } from "../purchases/purchase-steps.ts";
-import type { PaymentReceipt } from "../purchases/schemas.ts";
-import { currentPurchase } from "../purchases/status-after-reorg.ts";
-import type { Services } from "../services.ts";
+import type { PaymentReceipt } from "../schemas/purchases.ts";
 import { readOnChain } from "../store/records/find.ts";
+import { currentPurchase } from "../store/records/status-after-reorg.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import type { Change, Stored } from "../store/store.ts";
-import { isPaymentOnChain, removedPayments, viewPaymentReceipt } from "./payment-receipts.ts";
-import { paymentLogs, readClaimedPayments } from "./payments-in-calldata.ts";
 
 /** The effect of reconciling on one purchase. */
 export interface Ledger {

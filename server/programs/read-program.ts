@@ -1,6 +1,6 @@
 import { hashId } from "../../protocol/values/id.ts";
 import { defineOperation } from "../http/operation.ts";
-import { programSchema } from "./schemas.ts";
+import { programSchema } from "../schemas/programs.ts";
 import { viewProgram } from "./views.ts";
 
 /** `GET …/programs/{program}`: the scoped program with its pinned contracts and keys. */

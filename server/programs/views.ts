@@ -1,12 +1,12 @@
 import { base64urlnopad } from "@scure/base";
 import type { Json } from "../../protocol/values/json.ts";
 import { toChainSeconds } from "../../protocol/values/time.ts";
+import { domainOf } from "../binding/commitment-of.ts";
 import type { ChainProgram } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../chain/deployment.ts";
-import { limits } from "../http/limits.ts";
+import type { Services } from "../http/services.ts";
 import type { PublicKey } from "../keys/key-ring.ts";
-import { domainOf } from "../purchases/commitment-of.ts";
-import type { Services } from "../services.ts";
+import { limits } from "../limits.ts";
 
 /** Returns the view of the chain that the service is bound to. */
 export function viewChain({ deployment, settings }: Services) {

@@ -1,15 +1,15 @@
+import { assertInTime, offerableUntil } from "../binding/deadlines.ts";
 import { expectRegistration } from "../binding/expectations.ts";
 import { bindingErrors, requireBound } from "../binding/require-bound.ts";
 import { markUnlessUsed } from "../binding/used-transactions.ts";
 import { defineOperation } from "../http/operation.ts";
 import { assertCovered } from "../merchants/merchant-steps.ts";
+import { confirmRegistrationBody, purchaseSchema } from "../schemas/purchases.ts";
 import { findParts, findPurchase, readOnChain } from "../store/records/find.ts";
+import { activatedRecord, currentPurchase } from "../store/records/status-after-reorg.ts";
+import { missingEvidence, submissionsOf } from "../store/records/submissions.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
-import { missingEvidence, submissionsOf } from "../wallets/submissions.ts";
-import { assertInTime, offerableUntil } from "./deadlines.ts";
 import { assertRoute, assertStep } from "./purchase-steps.ts";
-import { confirmRegistrationBody, purchaseSchema } from "./schemas.ts";
-import { activatedRecord, currentPurchase } from "./status-after-reorg.ts";
 import { viewPurchase } from "./views.ts";
 
 /** `POST …/registration`: the merchant's own registration. */

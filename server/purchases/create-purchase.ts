@@ -5,27 +5,28 @@ import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import { prefetch } from "../../relayer/prefetch.ts";
+import { commitmentOf, commitmentSigner, domainOf } from "../binding/commitment-of.ts";
+import { fundingOf } from "../binding/read-funding.ts";
 import type { ChainFunding } from "../chain/chain-reader.ts";
 import type { Deployment } from "../chain/deployment.ts";
 import { assertNoFieldErrors, type FieldError } from "../errors/problem.ts";
 import { copyFields } from "../http/answers/copy-fields.ts";
-import { defaultPeriods, limitTexts } from "../http/limits.ts";
 import { defineOperation } from "../http/operation.ts";
+import type { Services } from "../http/services.ts";
 import { once } from "../lib/once.ts";
-import { assertEnrolled, fundingOf } from "../merchants/merchant-steps.ts";
-import type { Services } from "../services.ts";
-import { findMerchant } from "../store/records/find.ts";
-import { nextId } from "../store/records/next-id.ts";
-import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
-import { commitmentOf, commitmentSigner, domainOf } from "./commitment-of.ts";
-import { findUnable } from "./parties.ts";
+import { defaultPeriods, limitTexts } from "../limits.ts";
+import { assertEnrolled } from "../merchants/merchant-steps.ts";
+import { findUnable } from "../merchants/parties.ts";
 import {
   type CreatePurchase,
   createPurchaseBody,
   type Deadlines,
   purchaseSchema,
   purchaseTextsSchema,
-} from "./schemas.ts";
+} from "../schemas/purchases.ts";
+import { findMerchant } from "../store/records/find.ts";
+import { nextId } from "../store/records/next-id.ts";
+import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
 import { viewPurchase } from "./views.ts";
 
 /** `POST …/purchases`: a signed, immutable purchase commitment with a buyer wallet link. */

@@ -1,13 +1,13 @@
+import { claimableUntil, offerableUntil } from "../binding/deadlines.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
-import { reconciledOf, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
-import { otherClaim, readFiledClaim } from "../refunds/claims.ts";
+import type { Services } from "../http/services.ts";
 import { isUnderWay } from "../relay/relay.ts";
-import type { Services } from "../services.ts";
+import type { PurchaseStatus } from "../schemas/purchases.ts";
 import { readOnChain } from "../store/records/find.ts";
 import type { PurchaseRecord } from "../store/records.ts";
-import { claimableUntil, offerableUntil } from "./deadlines.ts";
-import type { PurchaseStatus } from "./schemas.ts";
+import { otherClaim, readFiledClaim } from "./filed-claim.ts";
+import { reconciledOf, whyPaymentsRemoved } from "./payment-receipts.ts";
 
 /** The steps that act on a purchase. */
 export type PurchaseStep = "activate" | "registration" | "reconcile" | "claims" | "decisions" | "refunds";

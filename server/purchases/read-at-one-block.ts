@@ -1,9 +1,9 @@
 import type { RelayOperation } from "../../relayer/relayer.ts";
 import { type BlockPoint, type ChainPurchase, ChainUnavailableError } from "../chain/chain-reader.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
 import { findParts, findStored, type PurchaseParts, readOnChain } from "../store/records/find.ts";
+import { currentPurchase, type RelayedServices } from "../store/records/status-after-reorg.ts";
 import type { PurchaseRecord } from "../store/records.ts";
-import { currentPurchase, type RelayedServices } from "./status-after-reorg.ts";
 
 /** A purchase, its records and its state on the chain, all read at the same time. */
 export interface PurchaseNow {

@@ -1,6 +1,6 @@
 import { defineOperation } from "../http/operation.ts";
+import { purchaseSchema } from "../schemas/purchases.ts";
 import { findPurchaseNow } from "./read-at-one-block.ts";
-import { purchaseSchema } from "./schemas.ts";
 import { viewPurchase } from "./views.ts";
 
 /** `GET …/purchases/{id}`: fresh figures and payment receipts, read from the chain at one block. */

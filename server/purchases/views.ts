@@ -1,18 +1,18 @@
 import { commitmentTypedData } from "../../protocol/messages/commitment.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
+import { commitmentOf, domainOf } from "../binding/commitment-of.ts";
+import { offerableUntil, payableUntil } from "../binding/deadlines.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import { copyFields } from "../http/answers/copy-fields.ts";
-import { reconciledOf, viewPaymentReceipt } from "../payments/payment-receipts.ts";
-import { viewClaim, viewDecision, viewRefund } from "../refunds/views.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
+import { type Purchase, purchaseSchema } from "../schemas/purchases.ts";
 import type { PurchaseParts } from "../store/records/find.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { viewTypedData } from "../transactions/views.ts";
-import { commitmentOf, domainOf } from "./commitment-of.ts";
-import { offerableUntil, payableUntil } from "./deadlines.ts";
-import { type Purchase, purchaseSchema } from "./schemas.ts";
+import { reconciledOf, viewPaymentReceipt } from "./payment-receipts.ts";
+import { viewClaim, viewDecision, viewRefund } from "./refund-views.ts";
 
 /** A purchase as it is answered, with figures and payment receipts as the chain holds them at one block. */
 export function viewPurchase(

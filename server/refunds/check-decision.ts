@@ -2,21 +2,21 @@ import type { Hex } from "viem";
 import { type Decision, verifyDecision } from "../../protocol/signatures/decision.ts";
 import { fromTimestamp, toTimestamp } from "../../protocol/values/time.ts";
 import { expectClaim } from "../binding/expectations.ts";
-import { RefusedTransaction } from "../binding/refused-transaction.ts";
 import { requireBound } from "../binding/require-bound.ts";
+import { sayRemedy, sayWrong } from "../binding/reverts/cause.ts";
+import { explainMissing } from "../binding/reverts/removed-by-reorg.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { assertNoFieldErrors, Problem } from "../errors/problem.ts";
+import { RefusedTransaction } from "../errors/refused-transaction.ts";
+import type { Services } from "../http/services.ts";
 import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
-import { reconciledOf } from "../payments/payment-receipts.ts";
+import { reconciledOf } from "../purchases/payment-receipts.ts";
 import { assertStep } from "../purchases/purchase-steps.ts";
-import { sayRemedy, sayWrong } from "../reverts/cause.ts";
-import type { Services } from "../services.ts";
+import type { RecordDecision } from "../schemas/refunds.ts";
 import { findParts, readOnChain } from "../store/records/find.ts";
+import { submissionKey } from "../store/records/submissions.ts";
 import type { ClaimRecord, PurchaseRecord } from "../store/records.ts";
-import { submissionKey } from "../wallets/submissions.ts";
 import { assertFiledClaim } from "./claims.ts";
-import { explainMissing } from "./removed-by-reorg.ts";
-import type { RecordDecision } from "./schemas.ts";
 
 /**
  * Checks a decision: that it is the next step of the purchase, its claim, award and time, the reviewer's approval, and that the chain

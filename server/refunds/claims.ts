@@ -1,13 +1,14 @@
 import type { Hex } from "viem";
 import { type Claim, hashClaim, hashReason } from "../../protocol/messages/claim.ts";
 import { bindingMismatch } from "../binding/binding-mismatch.ts";
+import { domainOf } from "../binding/commitment-of.ts";
+import { assertInTime, claimableUntil } from "../binding/deadlines.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment } from "../chain/deployment.ts";
 import { assertNoFieldErrors } from "../errors/problem.ts";
-import { reconciledOf } from "../payments/payment-receipts.ts";
-import { domainOf } from "../purchases/commitment-of.ts";
-import { assertInTime, claimableUntil } from "../purchases/deadlines.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
+import { otherClaim } from "../purchases/filed-claim.ts";
+import { reconciledOf } from "../purchases/payment-receipts.ts";
 import { readOnChain } from "../store/records/find.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
@@ -23,27 +24,6 @@ export function claimOf(
     requestedAmount: amount,
     reasonHash: hashReason(reason),
   };
-}
-
-/** The states of a purchase whose claim the chain must have, and the operation that counts on it. */
-const countsOn: { readonly [S in PurchaseRecord["status"]]?: string } = {
-  claimed: "POST …/decisions",
-  approved: "POST …/refunds",
-  refund_due: "POST …/refunds",
-};
-
-/** The operation that takes the claim of a purchase when that is sent again after a reorg; null in a state that needs no claim. */
-export function operationAfter({ status }: Pick<PurchaseRecord, "status">): string | null {
-  return countsOn[status] ?? null;
-}
-
-/** Reads the claim that a purchase counts on, which is sent again as it was filed after a reorg; null while it counts on none. */
-export async function readFiledClaim(
-  purchase: PurchaseRecord,
-  { store }: Pick<Services, "store">,
-): Promise<ClaimRecord | null> {
-  if (operationAfter(purchase) === null || purchase.claim_id === null) return null;
-  return (await store.get("claims", purchase.claim_id))?.value ?? null;
 }
 
 /**
@@ -68,16 +48,6 @@ export function assertClaimWindow(
   { claimHash, nextTime }: Pick<ChainPurchase, "claimHash" | "nextTime">,
 ): void {
   if (claimHash === null) assertInTime("claim_window_closed", "claim", claimableUntil(purchase), nextTime);
-}
-
-/** Returns the claim that the chain has, or that it has paid, when it differs from the filed one; null otherwise. */
-export function otherClaim(
-  filed: Pick<ClaimRecord, "claim_hash">,
-  { claimHash, collectedClaimHash }: Pick<ChainPurchase, "claimHash" | "collectedClaimHash">,
-): Hex | null {
-  // The contract overwrites the claim hash when the refund is collected.
-  const onChain = collectedClaimHash ?? claimHash;
-  return onChain === filed.claim_hash ? null : onChain;
 }
 
 /** Tells whether the award of a purchase has been collected for another claim than the decided one. */

@@ -3,17 +3,18 @@ import { collectRefundCall } from "../../protocol/call.ts";
 import { toJson } from "../../protocol/values/json.ts";
 import type { RelayIntent, RelayOperation } from "../../relayer/relayer.ts";
 import { expectRefund } from "../binding/expectations.ts";
-import { RefusedTransaction } from "../binding/refused-transaction.ts";
 import { requireBound } from "../binding/require-bound.ts";
 import { markTransactionUsed } from "../binding/used-transactions.ts";
 import type { BlockPoint, ChainPurchase } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../chain/deployment.ts";
 import { Problem } from "../errors/problem.ts";
+import { RefusedTransaction } from "../errors/refused-transaction.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
 import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
+import type { Services } from "../http/services.ts";
 import { refusalOfFunding, saysFunding } from "../merchants/funding.ts";
 import { assertStep } from "../purchases/purchase-steps.ts";
-import { currentRefund } from "../purchases/status-after-reorg.ts";
+import { viewRefund } from "../purchases/refund-views.ts";
 import {
   findRelayOperation,
   isRecorded,
@@ -22,16 +23,15 @@ import {
   type Relayed,
   relayBound,
 } from "../relay/relay.ts";
-import type { Services } from "../services.ts";
+import { executeRefundBody, refundExecutionSchema } from "../schemas/refunds.ts";
 import { findParts, findPurchase, readOnChain } from "../store/records/find.ts";
 import { nextId } from "../store/records/next-id.ts";
+import { currentRefund } from "../store/records/status-after-reorg.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
 import type { ClaimRecord, DecisionRecord, PurchaseRecord, RefundRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { assertFiledClaim, collectedForAnother } from "./claims.ts";
 import { recordDueRefund } from "./record-due-refund.ts";
-import { executeRefundBody, refundExecutionSchema } from "./schemas.ts";
-import { viewRefund } from "./views.ts";
 
 /** `POST …/refunds`: records the award and collects it from the accepted funding source. */
 export const executeRefund = defineOperation({

@@ -1,21 +1,21 @@
 import { hashClaim } from "../../protocol/messages/claim.ts";
+import { domainOf } from "../binding/commitment-of.ts";
 import { expectClaim } from "../binding/expectations.ts";
 import { bindingErrors, requireBound } from "../binding/require-bound.ts";
+import { requireSignature, signatureErrors } from "../binding/require-signature.ts";
 import { markTransactionUsed } from "../binding/used-transactions.ts";
 import { defineOperation } from "../http/operation.ts";
 import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
-import { reconciledOf } from "../payments/payment-receipts.ts";
-import { domainOf } from "../purchases/commitment-of.ts";
+import { reconciledOf } from "../purchases/payment-receipts.ts";
 import { assertStep } from "../purchases/purchase-steps.ts";
+import { viewClaim } from "../purchases/refund-views.ts";
+import { claimSchema, type FileClaim, fileClaimBody } from "../schemas/refunds.ts";
 import { findPurchase, readOnChain } from "../store/records/find.ts";
 import { nextId } from "../store/records/next-id.ts";
+import { missingEvidence, submissionsOf } from "../store/records/submissions.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
-import { requireSignature, signatureErrors } from "../wallets/require-signature.ts";
-import { missingEvidence, submissionsOf } from "../wallets/submissions.ts";
 import { assertClaimWindow, assertReconciled, claimOf, pickClaim } from "./claims.ts";
-import { claimSchema, type FileClaim, fileClaimBody } from "./schemas.ts";
-import { viewClaim } from "./views.ts";
 
 /** `POST …/claims`: the beneficiary's signature and a timely claim on chain. */
 export const fileClaim = defineOperation({

@@ -1,13 +1,13 @@
 import { hashDecision } from "../../protocol/signatures/decision.ts";
 import { defineOperation, type Outcome } from "../http/operation.ts";
+import { viewDecision } from "../purchases/refund-views.ts";
+import { decisionSchema, recordDecisionBody } from "../schemas/refunds.ts";
 import { findPurchase, readOnChain } from "../store/records/find.ts";
 import { nextId } from "../store/records/next-id.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
 import type { DecisionRecord, PurchaseRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { checkDecision } from "./check-decision.ts";
-import { decisionSchema, recordDecisionBody } from "./schemas.ts";
-import { viewDecision } from "./views.ts";
 
 /** `POST …/decisions`: the Ed25519 approval of the program's reviewer. */
 export const recordDecision = defineOperation({

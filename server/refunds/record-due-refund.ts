@@ -1,6 +1,6 @@
 import { isHex } from "viem";
 import type { RelayOperation } from "../../relayer/relayer.ts";
-import { commitWithEvent } from "../notifications/outbox/freeze-event.ts";
+import { commitWithEvent } from "../http/freeze-event.ts";
 import { findByCommitment } from "../store/records/find.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
 import type { PurchaseRecord, RefundRecord } from "../store/records.ts";

@@ -10,12 +10,12 @@ import {
   type RelayOperation,
   type RelayOperationKind,
 } from "../../relayer/relayer.ts";
+import { sayRemedy } from "../binding/reverts/cause.ts";
+import { explainMined } from "../binding/reverts/explain-mined.ts";
+import { explainRevert } from "../binding/reverts/explain-revert.ts";
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
-import { sayRemedy } from "../reverts/cause.ts";
-import { explainMined } from "../reverts/explain-mined.ts";
-import { explainRevert } from "../reverts/explain-revert.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
 import { readOnChain } from "../store/records/find.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 

@@ -2,11 +2,11 @@ import type { Address, Hex } from "viem";
 import type { Decision } from "../../protocol/signatures/decision.ts";
 import type { RelayOperationRecord } from "../../relayer/journal/relay-operation.ts";
 import type { BudgetRecord } from "../../relayer/journal/relayer-journal.ts";
-import type { Merchant } from "../merchants/schemas.ts";
-import type { DeliveryReceipt } from "../notifications/schemas.ts";
-import type { Deadlines, Purchase } from "../purchases/schemas.ts";
-import type { Claim, Refund } from "../refunds/schemas.ts";
-import type { WalletAction } from "../wallets/schemas.ts";
+import type { Merchant } from "../schemas/merchants.ts";
+import type { DeliveryReceipt } from "../schemas/notifications.ts";
+import type { Deadlines, Purchase } from "../schemas/purchases.ts";
+import type { Claim, Refund } from "../schemas/refunds.ts";
+import type { WalletAction } from "../schemas/wallets.ts";
 
 /** Times in records are Unix seconds of chain time; amounts are decimal strings in base units. */
 

@@ -1,8 +1,8 @@
 import { toJson } from "../../protocol/values/json.ts";
 import { defineOperation } from "../http/operation.ts";
-import { assertKnown } from "../purchases/status-after-reorg.ts";
+import { listTransactionsQuery, transactionsSchema } from "../schemas/transactions.ts";
 import { cutPage, readPageRequest } from "../store/records/pagination.ts";
-import { listTransactionsQuery, transactionsSchema } from "./schemas.ts";
+import { assertKnown } from "../store/records/status-after-reorg.ts";
 
 /** `GET …/transactions`: the relayer's operations and the gas budget. */
 export const listTransactions = defineOperation({

@@ -5,7 +5,7 @@ import type { TokenDomain } from "../../protocol/messages/permit.ts";
 import { toJson } from "../../protocol/values/json.ts";
 import type { Deployment } from "../chain/deployment.ts";
 import { mapFields } from "../lib/map-fields.ts";
-import type { TransactionRequest, TypedData } from "./schemas.ts";
+import type { TransactionRequest, TypedData } from "../schemas/transactions.ts";
 
 /** A call as the transaction that one wallet has to send. */
 export function viewTransactionRequest(

@@ -3,6 +3,7 @@ import { hashClaim } from "../../protocol/messages/claim.ts";
 import { hashPermit } from "../../protocol/messages/permit.ts";
 import { recoverSigner } from "../../protocol/messages/wallet-signature.ts";
 import { bindingMismatch } from "../binding/binding-mismatch.ts";
+import { domainOf } from "../binding/commitment-of.ts";
 import {
   type Expectation,
   expectClaim,
@@ -12,35 +13,30 @@ import {
   expectPayments,
   expectRegistration,
 } from "../binding/expectations.ts";
+import { paymentCall, readClaimedPayments } from "../binding/payments-in-calldata.ts";
+import { findNonce, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../binding/permits.ts";
+import { readFunding } from "../binding/read-funding.ts";
 import { assertBound, requireBound } from "../binding/require-bound.ts";
+import { requireSignature } from "../binding/require-signature.ts";
+import { sayCause } from "../binding/reverts/cause.ts";
+import { type ExplainedStep, explainRevert, saysInvalidPermit } from "../binding/reverts/explain-revert.ts";
 import type { ChainPurchase, ChainRevert } from "../chain/chain-reader.ts";
 import { Problem } from "../errors/problem.ts";
 import type { OperationContext } from "../http/operation.ts";
+import type { Services } from "../http/services.ts";
 import { readFundingNeed } from "../merchants/funding.ts";
-import { assertEnrollable, assertPending, readFunding } from "../merchants/merchant-steps.ts";
+import { assertEnrollable, assertPending } from "../merchants/merchant-steps.ts";
 import { enrollmentMessageOf } from "../merchants/views.ts";
 import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
-import { whyNotPayable } from "../payments/payment-receipts.ts";
-import { paymentCall, readClaimedPayments } from "../payments/payments-in-calldata.ts";
-import { findNonce, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../payments/permits.ts";
-import { domainOf } from "../purchases/commitment-of.ts";
+import { readFiledClaim } from "../purchases/filed-claim.ts";
+import { whyNotPayable } from "../purchases/payment-receipts.ts";
 import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "../purchases/purchase-steps.ts";
-import { currentPurchase } from "../purchases/status-after-reorg.ts";
-import {
-  assertClaimWindow,
-  assertReconciled,
-  claimOf,
-  pickClaim,
-  readFiledClaim,
-} from "../refunds/claims.ts";
-import { sayCause } from "../reverts/cause.ts";
-import { type ExplainedStep, explainRevert, saysInvalidPermit } from "../reverts/explain-revert.ts";
-import type { Services } from "../services.ts";
+import { assertClaimWindow, assertReconciled, claimOf, pickClaim } from "../refunds/claims.ts";
+import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../schemas/wallets.ts";
 import { findMerchant, findPurchase, readOnChain } from "../store/records/find.ts";
+import { currentPurchase } from "../store/records/status-after-reorg.ts";
 import type { PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
-import { requireSignature } from "./require-signature.ts";
-import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "./schemas.ts";
 
 type SubmissionContext<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
 type Of<A extends WalletAction> = SubmissionContext<

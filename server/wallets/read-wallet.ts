@@ -1,10 +1,10 @@
 import { type Json, toJson } from "../../protocol/values/json.ts";
+import { readFunding } from "../binding/read-funding.ts";
 import { defineOperation, type OperationContext } from "../http/operation.ts";
 import { readFundingNeed } from "../merchants/funding.ts";
-import { readFunding } from "../merchants/merchant-steps.ts";
 import { findPurchaseNow } from "../purchases/read-at-one-block.ts";
+import { readMerchantWalletQuery, readPurchaseWalletQuery, walletSchema } from "../schemas/wallets.ts";
 import { findMerchant } from "../store/records/find.ts";
-import { readMerchantWalletQuery, readPurchaseWalletQuery, walletSchema } from "./schemas.ts";
 import { viewMerchantSubject, viewPurchaseSubject, viewSubmission } from "./views.ts";
 import { merchantWalletActions, type OfferedAction, purchaseWalletActions } from "./wallet-actions.ts";
 

@@ -1,11 +1,27 @@
 import type { Json } from "../../protocol/values/json.ts";
+import { permitPayment } from "../binding/permits.ts";
 import { bindingErrors } from "../binding/require-bound.ts";
+import { signatureErrors } from "../binding/require-signature.ts";
 import type { ErrorCode } from "../errors/catalogue.ts";
 import { assertNoFieldErrors } from "../errors/problem.ts";
 import { defineOperation, type OperationContext, type Outcome } from "../http/operation.ts";
-import { permitPayment } from "../payments/permits.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../http/services.ts";
+import {
+  type SubmitMerchantAction,
+  type SubmitPurchaseAction,
+  submitMerchantActionBody,
+  submitPurchaseActionBody,
+  walletSubmissionSchema,
+} from "../schemas/wallets.ts";
 import { findPurchase } from "../store/records/find.ts";
+import {
+  findRecorded,
+  type GivenEvidence,
+  isSameHex,
+  stateOf,
+  submissionKey,
+  submissionsOf,
+} from "../store/records/submissions.ts";
 import type { SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
 import { viewTransactionRequest } from "../transactions/views.ts";
@@ -14,22 +30,6 @@ import {
   checkMerchantSubmission,
   checkPurchaseSubmission,
 } from "./check-submission.ts";
-import { signatureErrors } from "./require-signature.ts";
-import {
-  type SubmitMerchantAction,
-  type SubmitPurchaseAction,
-  submitMerchantActionBody,
-  submitPurchaseActionBody,
-  walletSubmissionSchema,
-} from "./schemas.ts";
-import {
-  findRecorded,
-  type GivenEvidence,
-  isSameHex,
-  stateOf,
-  submissionKey,
-  submissionsOf,
-} from "./submissions.ts";
 import { viewSubmission } from "./views.ts";
 
 const common = {

@@ -2,9 +2,9 @@ import type { z } from "zod";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { ChainPurchase } from "../chain/chain-reader.ts";
 import { copyFields } from "../http/answers/copy-fields.ts";
+import { merchantSubjectSchema, purchaseSubjectSchema, submissionSchema } from "../schemas/wallets.ts";
 import type { PurchaseParts } from "../store/records/find.ts";
 import type { MerchantRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
-import { merchantSubjectSchema, purchaseSubjectSchema, submissionSchema } from "./schemas.ts";
 
 /** A merchant as its wallet's owner needs it to decide. */
 export function viewMerchantSubject(

@@ -4,23 +4,24 @@ import { approveCall, type Call, claimCall, enrollCall, payCall, registerCall } 
 import { claimTypedData, hashClaim } from "../../protocol/messages/claim.ts";
 import { hashPermit, permitTypedData } from "../../protocol/messages/permit.ts";
 import type { Json } from "../../protocol/values/json.ts";
+import { authorizationOf, commitmentOf, domainOf } from "../binding/commitment-of.ts";
+import { payableUntil } from "../binding/deadlines.ts";
+import { noSignature, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../binding/permits.ts";
+import { sayCause } from "../binding/reverts/cause.ts";
+import { type ExplainedStep, explainRevert } from "../binding/reverts/explain-revert.ts";
 import type { BlockPoint, ChainFunding, ChainPurchase } from "../chain/chain-reader.ts";
+import type { Services } from "../http/services.ts";
 import { readFundingNeed } from "../merchants/funding.ts";
 import { whyNotPending } from "../merchants/merchant-steps.ts";
 import { enrollmentMessageOf } from "../merchants/views.ts";
-import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
-import { noSignature, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../payments/permits.ts";
-import { authorizationOf, commitmentOf, domainOf } from "../purchases/commitment-of.ts";
-import { payableUntil } from "../purchases/deadlines.ts";
+import { operationAfter, readFiledClaim } from "../purchases/filed-claim.ts";
+import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "../purchases/payment-receipts.ts";
 import { whyNeverActive, whyNotStep } from "../purchases/purchase-steps.ts";
-import { claimOf, operationAfter, readFiledClaim } from "../refunds/claims.ts";
-import { sayCause } from "../reverts/cause.ts";
-import { type ExplainedStep, explainRevert } from "../reverts/explain-revert.ts";
-import type { Services } from "../services.ts";
+import { claimOf } from "../refunds/claims.ts";
+import type { WalletAction } from "../schemas/wallets.ts";
+import { submissionsOf } from "../store/records/submissions.ts";
 import type { MerchantRecord, PurchaseRecord } from "../store/records.ts";
 import { viewTransactionRequest, viewTypedData } from "../transactions/views.ts";
-import type { WalletAction } from "./schemas.ts";
-import { submissionsOf } from "./submissions.ts";
 
 /** One action of a wallet: what to sign or send, or why not now. */
 export interface OfferedAction {

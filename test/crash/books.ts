@@ -4,9 +4,9 @@ import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { initialBalances } from "../../sandbox/chain/genesis/roles.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
-import { programSchema } from "../../server/programs/schemas.ts";
+import { programSchema } from "../../server/schemas/programs.ts";
+import { relayOperationSchema, transactionsSchema } from "../../server/schemas/transactions.ts";
 import type { Store } from "../../server/store/store.ts";
-import { relayOperationSchema, transactionsSchema } from "../../server/transactions/schemas.ts";
 import type { ExactAnswer, RelayedRequest } from "./storefront.ts";
 
 /** A relayed operation as the API answers it. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { activationSchema, purchaseSchema } from "../../server/purchases/schemas.ts";
+import { activationSchema, purchaseSchema } from "../../server/schemas/purchases.ts";
 import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import type { StoreImage } from "../../server/store/store.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { FaultPoint } from "../../relayer/relayer.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
-import { purchaseSchema } from "../../server/purchases/schemas.ts";
+import { purchaseSchema } from "../../server/schemas/purchases.ts";
 import { controlSandbox } from "../kit/control.ts";
 import { readTransactions } from "./books.ts";
 import type { RelayedRequest } from "./storefront.ts";

@@ -8,8 +8,8 @@ import {
   webhookSecret,
 } from "../../protocol/signatures/webhook.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { pageSchema } from "../../server/http/schemas/pagination.ts";
-import { deliveryReceiptSchema, notificationDeliverySchema } from "../../server/notifications/schemas.ts";
+import { deliveryReceiptSchema, notificationDeliverySchema } from "../../server/schemas/notifications.ts";
+import { pageSchema } from "../../server/schemas/pagination.ts";
 import type { EventRecord } from "../../server/store/records.ts";
 import { type Answer, problem, type RawRequest, type Schema } from "./answer.ts";
 

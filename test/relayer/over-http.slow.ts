@@ -3,7 +3,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
-import { transactionsSchema } from "../../server/transactions/schemas.ts";
+import { transactionsSchema } from "../../server/schemas/transactions.ts";
 import { runCli } from "../cli/run-cli.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
 import { Storefront, send } from "../crash/storefront.ts";

@@ -1,8 +1,8 @@
 import { concatHex, encodeErrorResult, type Hex, numberToHex, parseAbi, size } from "viem";
 import { expect, test } from "vitest";
-import { hashSchema } from "../../server/http/schemas/primitives.ts";
 import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
 import { renderJunit } from "../../server/lib/render-junit.ts";
+import { hashSchema } from "../../server/schemas/primitives.ts";
 import { renderExplanation } from "../../testkit/explanations/render-explanation.ts";
 import {
   renderDecisionExplanation,

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Scope, scopes } from "../../server/access/scopes.ts";
-import { codesOfOperation } from "../../server/errors/codes-of-operation.ts";
+import { codesOfOperation } from "../../server/http/codes-of-operation.ts";
 import { authorizationName, type Operation } from "../../server/http/operation.ts";
 import { operations } from "../../server/operations.ts";
+import { type Scope, scopes } from "../../server/schemas/scopes.ts";
 import { problem } from "../kit/answer.ts";
 import { TestKit } from "../kit/test-kit.ts";
 

@@ -5,7 +5,7 @@ import { collectRefundCall, offerCall } from "../../protocol/call.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import { readCommitment } from "../../sandbox/wallets/read-commitment.ts";
 import type { ProgramDeployment } from "../../server/chain/deployment.ts";
-import { day } from "../../server/http/limits.ts";
+import { day } from "../../server/limits.ts";
 import { type Answer, present, problem, type Schema } from "../kit/answer.ts";
 import { resetBeforeEach } from "../kit/reset-before-each.ts";
 import { TestKit } from "../kit/test-kit.ts";

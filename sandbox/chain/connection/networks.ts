@@ -1,5 +1,5 @@
 import type { Chain } from "viem";
-import type { KnownNetwork } from "../../../server/services.ts";
+import type { KnownNetwork } from "../../../server/http/services.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { chainId as ownChainId } from "../genesis/roles.ts";
 

@@ -12,14 +12,14 @@ import {
   expectRefund,
   expectRegistration,
 } from "../../../server/binding/expectations.ts";
+import { readClaimedPayments } from "../../../server/binding/payments-in-calldata.ts";
+import { readFunding } from "../../../server/binding/read-funding.ts";
+import type { ExplainedStep } from "../../../server/binding/reverts/explain-revert.ts";
 import type { Use } from "../../../server/binding/used-transactions.ts";
+import type { Services } from "../../../server/http/services.ts";
 import { readFundingNeed } from "../../../server/merchants/funding.ts";
-import { readFunding } from "../../../server/merchants/merchant-steps.ts";
-import { readClaimedPayments } from "../../../server/payments/payments-in-calldata.ts";
-import { asJournaled } from "../../../server/purchases/status-after-reorg.ts";
-import type { ExplainedStep } from "../../../server/reverts/explain-revert.ts";
-import type { Services } from "../../../server/services.ts";
 import { findParts, readOnChain } from "../../../server/store/records/find.ts";
+import { asJournaled } from "../../../server/store/records/status-after-reorg.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Stored } from "../../../server/store/store.ts";
 

@@ -6,15 +6,10 @@ import { decodeCall } from "../../../protocol/call.ts";
 import { readCall } from "../../../protocol/read-call.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Expectation } from "../../../server/binding/expectations.ts";
+import { explainedSteps } from "../../../server/binding/reverts/explain-revert.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
-import {
-  addressSchema,
-  bytesSchema,
-  hashSchema,
-  jsonSchema,
-} from "../../../server/http/schemas/primitives.ts";
-import { explainedSteps } from "../../../server/reverts/explain-revert.ts";
-import type { Refusal, Services } from "../../../server/services.ts";
+import type { Refusal, Services } from "../../../server/http/services.ts";
+import { addressSchema, bytesSchema, hashSchema, jsonSchema } from "../../../server/schemas/primitives.ts";
 import { contractAt } from "../address-book.ts";
 import { type Candidate, candidateOf } from "./candidate.ts";
 

@@ -6,8 +6,8 @@ import { type Decision, decisionBytes, hashDecision } from "../../../protocol/si
 import { verifyEd25519 } from "../../../protocol/signatures/ed25519.ts";
 import { decodeExact } from "../../../protocol/signatures/exact-encoding.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
+import type { Services } from "../../../server/http/services.ts";
 import type { PublicKey } from "../../../server/keys/key-ring.ts";
-import type { Services } from "../../../server/services.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
 import type { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";

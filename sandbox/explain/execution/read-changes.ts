@@ -14,7 +14,7 @@ import type { ObservedTransaction } from "../../../protocol/binding/observed-tra
 import { hashId } from "../../../protocol/values/id.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
-import type { Services } from "../../../server/services.ts";
+import type { Services } from "../../../server/http/services.ts";
 import { findByCommitment } from "../../../server/store/records/find.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import type { AddressLabels } from "../address-labels.ts";

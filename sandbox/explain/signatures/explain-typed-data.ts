@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Services } from "../../../server/services.ts";
+import type { Services } from "../../../server/http/services.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { explainCall, type UnsentCall } from "../explain-call.ts";

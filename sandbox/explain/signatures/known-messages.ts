@@ -8,11 +8,11 @@ import {
 } from "../../../protocol/messages/funding-authorization.ts";
 import { type Permit, permitTypedData, signedPermit } from "../../../protocol/messages/permit.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import { authorizationOf, commitmentOf, domainOf } from "../../../server/binding/commitment-of.ts";
 import { type Expectation, expectClaim } from "../../../server/binding/expectations.ts";
-import { permitDomainOf, permitOf } from "../../../server/payments/permits.ts";
-import { authorizationOf, commitmentOf, domainOf } from "../../../server/purchases/commitment-of.ts";
+import { permitDomainOf, permitOf } from "../../../server/binding/permits.ts";
+import type { Services } from "../../../server/http/services.ts";
 import { claimOf } from "../../../server/refunds/claims.ts";
-import type { Services } from "../../../server/services.ts";
 import { readOnChain } from "../../../server/store/records/find.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import { viewTypedData } from "../../../server/transactions/views.ts";

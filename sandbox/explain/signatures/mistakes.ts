@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
-import { jsonSchema } from "../../../server/http/schemas/primitives.ts";
+import { jsonSchema } from "../../../server/schemas/primitives.ts";
 import type { MemberDifference } from "../explanation.ts";
 
 /** The mistakes that are recognized in typed data, in decisions and in their signatures, by name. */

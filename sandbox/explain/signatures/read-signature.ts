@@ -5,7 +5,7 @@ import {
   recoverSigner,
   type SignatureForm,
 } from "../../../protocol/messages/wallet-signature.ts";
-import type { Services } from "../../../server/services.ts";
+import type { Services } from "../../../server/http/services.ts";
 import type { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { wrongOption } from "../read-option.ts";

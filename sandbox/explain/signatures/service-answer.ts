@@ -2,22 +2,22 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
+import { domainOf } from "../../../server/binding/commitment-of.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { validate } from "../../../server/http/request/validate.ts";
-import { positiveAmountSchema } from "../../../server/http/schemas/primitives.ts";
+import type { Services } from "../../../server/http/services.ts";
 import { operations } from "../../../server/operations.ts";
-import { domainOf } from "../../../server/purchases/commitment-of.ts";
-import { currentPurchase } from "../../../server/purchases/status-after-reorg.ts";
-import type { Services } from "../../../server/services.ts";
+import { positiveAmountSchema } from "../../../server/schemas/primitives.ts";
+import { submitPurchaseActionBody } from "../../../server/schemas/wallets.ts";
 import { readOnChain } from "../../../server/store/records/find.ts";
+import { currentPurchase } from "../../../server/store/records/status-after-reorg.ts";
+import { findRecorded, submissionsOf } from "../../../server/store/records/submissions.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
 import {
   assertClaim,
   assertClaimable,
   checkPurchaseSubmission,
 } from "../../../server/wallets/check-submission.ts";
-import { submitPurchaseActionBody } from "../../../server/wallets/schemas.ts";
-import { findRecorded, submissionsOf } from "../../../server/wallets/submissions.ts";
 import { purchaseWalletActions } from "../../../server/wallets/wallet-actions.ts";
 import type { CallExplanation } from "../explanation.ts";
 import type { SignatureMistake } from "./mistakes.ts";

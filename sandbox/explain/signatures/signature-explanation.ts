@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bytesSchema, checksumAddressSchema, hashSchema } from "../../../server/http/schemas/primitives.ts";
+import { bytesSchema, checksumAddressSchema, hashSchema } from "../../../server/schemas/primitives.ts";
 import { callExplanationSchema, memberDifferenceSchema } from "../explanation.ts";
 import { signatureMistakeSchema } from "./mistakes.ts";
 import { serviceAnswerSchema } from "./service-answer.ts";

@@ -10,7 +10,7 @@ import {
 import { z } from "zod";
 import { messageOf } from "../../../protocol/coded-error.ts";
 import { type Json, toJson } from "../../../protocol/values/json.ts";
-import { jsonObjectSchema } from "../../../server/http/schemas/primitives.ts";
+import { jsonObjectSchema } from "../../../server/schemas/primitives.ts";
 import type { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { readOption, wrongOption } from "../read-option.ts";

@@ -5,7 +5,7 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { absent } from "../../../server/chain/head-reader.ts";
-import type { Services } from "../../../server/services.ts";
+import type { Services } from "../../../server/http/services.ts";
 import { findByCommitment } from "../../../server/store/records/find.ts";
 import { contractAt } from "../../explain/address-book.ts";
 import type { ViewPage } from "../../lib/page.ts";

@@ -4,7 +4,7 @@ import { hashId } from "../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
-import { reconciledOf } from "../../../server/payments/payment-receipts.ts";
+import { reconciledOf } from "../../../server/purchases/payment-receipts.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { FiguresView, MerchantView } from "../views.ts";
 

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { copyFields } from "../../../server/http/answers/copy-fields.ts";
-import { purchaseStatusSchema, purchaseTextsSchema } from "../../../server/purchases/schemas.ts";
-import { asJournaled, currentPurchase } from "../../../server/purchases/status-after-reorg.ts";
+import { purchaseStatusSchema, purchaseTextsSchema } from "../../../server/schemas/purchases.ts";
+import { asJournaled, currentPurchase } from "../../../server/store/records/status-after-reorg.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
 import { type FiguresView, type PurchaseView, type PurchaseViews, purchaseViewSchema } from "../views.ts";

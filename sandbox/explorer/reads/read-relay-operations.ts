@@ -6,8 +6,8 @@ import {
 } from "../../../relayer/journal/relay-operation.ts";
 import type { OutcomeUnknownError } from "../../../relayer/relayer.ts";
 import { copyFields } from "../../../server/http/answers/copy-fields.ts";
-import { assertKnown } from "../../../server/purchases/status-after-reorg.ts";
 import { findCollected } from "../../../server/refunds/record-due-refund.ts";
+import { assertKnown } from "../../../server/store/records/status-after-reorg.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { readSuperseded } from "../../../server/store/stored-relayer-journal.ts";

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import { fromTimestamp, toTimestamp } from "../../../protocol/values/time.ts";
 import { type OutcomeUnknownError, operationId, type RelayOperationKind } from "../../../relayer/relayer.ts";
-import type { PaymentReceipt } from "../../../server/purchases/schemas.ts";
-import { asJournaled, currentPurchase } from "../../../server/purchases/status-after-reorg.ts";
+import type { PaymentReceipt } from "../../../server/schemas/purchases.ts";
 import { findParts, type PurchaseParts } from "../../../server/store/records/find.ts";
+import { asJournaled, currentPurchase } from "../../../server/store/records/status-after-reorg.ts";
 import type {
   ClaimRecord,
   DecisionRecord,

@@ -1,9 +1,9 @@
 import type { Address } from "viem";
 import { hashId } from "../../../protocol/values/id.ts";
-import { readFunding } from "../../../server/merchants/merchant-steps.ts";
-import { merchantSchema } from "../../../server/merchants/schemas.ts";
+import { readFunding } from "../../../server/binding/read-funding.ts";
+import type { Services } from "../../../server/http/services.ts";
 import { viewMerchant } from "../../../server/merchants/views.ts";
-import type { Services } from "../../../server/services.ts";
+import { merchantSchema } from "../../../server/schemas/merchants.ts";
 import { findMerchantId } from "../../../server/store/records/find.ts";
 import type { components } from "../../client/api-client.ts";
 import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";

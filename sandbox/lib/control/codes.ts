@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../../server/errors/catalogue.ts";
-import { jsonObjectSchema, openEnum } from "../../../server/http/schemas/primitives.ts";
+import { jsonObjectSchema, openEnum } from "../../../server/schemas/primitives.ts";
 
 /** The codes of refusals that only the control API has, with their status and title. */
 const ownCodes = {

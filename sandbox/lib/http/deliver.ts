@@ -5,7 +5,7 @@ import { z } from "zod";
 import { codeOf, isError } from "../../../protocol/coded-error.ts";
 import { AbortSignal, TextDecoder } from "../../../protocol/globals.ts";
 import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
-import type { DeliveryOutcome } from "../../../server/services.ts";
+import type { DeliveryOutcome } from "../../../server/http/services.ts";
 import { abortAfter, unlessAborted } from "../time/timers.ts";
 import { DirectAgent } from "./direct/connect-direct.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, isIPv6, type Socket } from "node:net";
-import { headerBytes } from "../../../server/http/limits.ts";
+import { headerBytes } from "../../../server/limits.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
 import { afterRunning, endsWithin } from "../time/timers.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";

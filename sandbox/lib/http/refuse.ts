@@ -5,7 +5,7 @@ import type { ErrorCode } from "../../../server/errors/catalogue.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { type Answer, problemAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
-import { headerBytes } from "../../../server/http/limits.ts";
+import { headerBytes } from "../../../server/limits.ts";
 import { clearTimeout, setTimeout } from "../time/timers.ts";
 
 /**

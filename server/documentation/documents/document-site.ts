@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
+import type { Urls } from "../../http/services.ts";
 import { escapeMarkup } from "../../lib/escape-controls.ts";
 import { once } from "../../lib/once.ts";
-import type { Urls } from "../../services.ts";
 import { atAddresses } from "../at-addresses.ts";
 import { findShippedFile } from "../shipped-file.ts";
 import type { SearchSection } from "./find-sections.ts";

@@ -10,7 +10,7 @@ import {
   checksumAddressSchema,
   hashSchema,
   jsonObjectSchema,
-} from "../../http/schemas/primitives.ts";
+} from "../../schemas/primitives.ts";
 import { viewTypedData } from "../../transactions/views.ts";
 
 const unixSecondsText = z

@@ -1,8 +1,8 @@
-import { scopes } from "../../access/scopes.ts";
-import { limits } from "../../http/limits.ts";
 import type { Operation } from "../../http/operation.ts";
-import { apiVersion, documentationVersion } from "../../http/versions.ts";
+import { limits } from "../../limits.ts";
 import { viewOperation } from "../../relay/views.ts";
+import { scopes } from "../../schemas/scopes.ts";
+import { apiVersion, documentationVersion } from "../../schemas/versions.ts";
 import { documentationResources } from "./resources.ts";
 
 /** The preview capabilities: which parts are real, simulated or not supported. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Problem } from "../../errors/problem.ts";
-import type { Services } from "../../services.ts";
 import { redact } from "../redact.ts";
 import { requestNames } from "../request/request-id.ts";
+import type { Services } from "../services.ts";
 import { type Answer, problemAnswer } from "./answer.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { AbortController } from "../../../protocol/globals.ts";
-import type { Services } from "../../services.ts";
 import { hasBody } from "../request/read-body.ts";
+import type { Services } from "../services.ts";
 import type { Answer } from "./answer.ts";
 
 /** The limits on time and bytes for reading a body that is not wanted. */

@@ -2,13 +2,13 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { TextEncoder } from "../../../protocol/globals.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
-import type { Scope } from "../../access/scopes.ts";
 import type { ProgramDeployment } from "../../chain/deployment.ts";
 import { Problem } from "../../errors/problem.ts";
-import type { Account, Services } from "../../services.ts";
+import { limitTexts } from "../../limits.ts";
+import type { Scope } from "../../schemas/scopes.ts";
 import type { CredentialRecord } from "../../store/records.ts";
-import { limitTexts } from "../limits.ts";
 import type { Caller, OperationContext } from "../operation.ts";
+import type { Account, Services } from "../services.ts";
 import type { Step } from "../step.ts";
 import type { Timed } from "./request-time.ts";
 

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { Problem } from "../../errors/problem.ts";
+import { limits } from "../../limits.ts";
 import { readIdempotencyKey } from "../idempotency.ts";
-import { limits } from "../limits.ts";
 import { bodyRequired } from "../operation.ts";
 import type { Step } from "../step.ts";
 import type { Addressed } from "./authenticate.ts";

@@ -1,5 +1,5 @@
 import { deriveId } from "../../../protocol/values/id.ts";
-import type { Services } from "../../services.ts";
+import type { Services } from "../services.ts";
 
 /** The number of an identifier's 20 characters that count the requests: five bits each. */
 const counting = 8;

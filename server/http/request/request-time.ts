@@ -1,8 +1,8 @@
 import { ChainUnavailableError } from "../../chain/chain-reader.ts";
-import type { Clock } from "../../services.ts";
 import { UndoneError } from "../gate.ts";
 import type { OperationContext } from "../operation.ts";
 import type { Entered } from "../run-in-gate.ts";
+import type { Clock } from "../services.ts";
 import type { Step } from "../step.ts";
 
 /**

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { isError } from "../../../protocol/coded-error.ts";
 import { prefetch } from "../../../relayer/prefetch.ts";
 import { type FieldError, Problem } from "../../errors/problem.ts";
+import { describeIssue, nameValue } from "../../schemas/describe-issue.ts";
 import { bodyRequired, type OperationContext } from "../operation.ts";
 import type { Step } from "../step.ts";
-import { describeIssue, nameValue } from "./describe-issue.ts";
 import { maximumDepth, parseJson } from "./parse-json.ts";
 import type { Received } from "./read-body.ts";
 

@@ -4,7 +4,7 @@ import { deriveId } from "../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { Problem } from "../../errors/problem.ts";
 import type { GateTurn } from "../../http/gate.ts";
-import type { DeliveryOutcome, Services } from "../../services.ts";
+import type { DeliveryOutcome, Services } from "../../http/services.ts";
 import type {
   AttemptRecord,
   DeliveryReceiptRecord,

@@ -1,13 +1,11 @@
 import { TextEncoder } from "../../../protocol/globals.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
-
-/** The greatest number of attempts to deliver a notification. */
-export const maxDeliveryAttempts = 5;
+import { limits } from "../../limits.ts";
 
 /** Returns whether a notification that has had these attempts gets another one. */
 export function mayAttempt(attempts: readonly unknown[]): boolean {
-  return attempts.length < maxDeliveryAttempts;
+  return attempts.length < limits.delivery_attempts;
 }
 
 /** The pause after the first attempt, in milliseconds; each further one is twice as long. */

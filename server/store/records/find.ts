@@ -3,7 +3,6 @@ import { hashId } from "../../../protocol/values/id.ts";
 import { prefetch } from "../../../relayer/prefetch.ts";
 import type { BlockPoint, ChainPurchase, ChainReader } from "../../chain/chain-reader.ts";
 import { Problem } from "../../errors/problem.ts";
-import { currentPurchase, currentRefund, type RelayedServices } from "../../purchases/status-after-reorg.ts";
 import type {
   ClaimRecord,
   DecisionRecord,
@@ -12,6 +11,7 @@ import type {
   RefundRecord,
 } from "../../store/records.ts";
 import type { Store, Stored } from "../../store/store.ts";
+import { currentPurchase, currentRefund, type RelayedServices } from "./status-after-reorg.ts";
 
 /** Finds a merchant of a program; a foreign one is as absent as none. */
 export async function findMerchant(

@@ -1,5 +1,4 @@
 import { deriveId, type IdPrefix } from "../../../protocol/values/id.ts";
-import type { Services } from "../../services.ts";
 
 /**
  * Takes the next id with a prefix: it follows from the seed and a counter.
@@ -8,7 +7,7 @@ import type { Services } from "../../services.ts";
  */
 export async function nextId(
   prefix: IdPrefix,
-  { settings, nextNumber }: Pick<Services, "settings" | "nextNumber">,
+  { settings, nextNumber }: { settings: { seed: string }; nextNumber: (prefix: IdPrefix) => Promise<number> },
 ): Promise<string> {
   return deriveId(prefix, [settings.seed, await nextNumber(prefix)]);
 }

@@ -1,5 +1,5 @@
 import { Problem } from "../../errors/problem.ts";
-import { defaultPageSize } from "../../http/limits.ts";
+import { defaultPageSize } from "../../limits.ts";
 
 /** A page as it was asked for: items after a key, one more than is shown so that the end is seen. */
 export interface PageRequest {

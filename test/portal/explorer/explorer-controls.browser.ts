@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { EventView } from "../../../sandbox/explorer/views.ts";
 import type { ViewPage } from "../../../sandbox/lib/page.ts";
-import { day } from "../../../server/http/limits.ts";
+import { day } from "../../../server/limits.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../testkit/demo/show-purchase.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { errorCatalogue } from "../../../server/errors/catalogue.ts";
-import { textLengths } from "../../../server/http/limits.ts";
+import { textLengths } from "../../../server/limits.ts";
 import { injectWallet } from "../../../testkit/playwright/inject-wallet.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";

@@ -9,7 +9,7 @@ import {
   type ChainOptions,
   startChain,
 } from "../../../sandbox/chain/start-chain.ts";
-import { day } from "../../../server/http/limits.ts";
+import { day } from "../../../server/limits.ts";
 import { type ChainChange, ChainLog } from "../../../server/store/chain-changes.ts";
 
 const EIGHT_DAYS = 8 * day;

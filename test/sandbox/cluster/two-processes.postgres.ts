@@ -12,7 +12,7 @@ import type { SandboxDescription } from "../../../sandbox/options/description.ts
 import type { Arrival } from "../../../sandbox/receiver/arrival.ts";
 import { receiveNotification } from "../../../server/notifications/receive-notification.ts";
 import { operations } from "../../../server/operations.ts";
-import { purchaseSchema } from "../../../server/purchases/schemas.ts";
+import { purchaseSchema } from "../../../server/schemas/purchases.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";

@@ -7,7 +7,7 @@ import { usdc } from "../../../protocol/values/amount.ts";
 import { isProblem, ProblemError } from "../../../sandbox/client/problem-error.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../sandbox/explain/explanation.ts";
-import { problemSchema } from "../../../server/http/schemas/problem.ts";
+import { problemSchema } from "../../../server/schemas/problem.ts";
 import { renderExplanation } from "../../../testkit/explanations/render-explanation.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { runExplain } from "./signatures/signing.ts";

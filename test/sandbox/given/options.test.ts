@@ -4,7 +4,7 @@ import { unwrap } from "../../../sandbox/client/problem-error.ts";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Given } from "../../../sandbox/given/given.ts";
 import { merchantStates, purchaseStates, routes } from "../../../sandbox/given/states.ts";
-import { day } from "../../../server/http/limits.ts";
+import { day } from "../../../server/limits.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 
 const otherStates = "claimed, approved, denied, refund_due or refunded";

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
-import { limits } from "../../../server/http/limits.ts";
+import { limits } from "../../../server/limits.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { startListening } from "../../server/notifications/outbox/listening.ts";

@@ -10,7 +10,7 @@ import { WebSocket as FragmentingSocket } from "ws";
 import { z } from "zod";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
-import { day } from "../../../server/http/limits.ts";
+import { day } from "../../../server/limits.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { scopes } from "../../../server/access/scopes.ts";
-import { day } from "../../../server/http/limits.ts";
+import { day } from "../../../server/limits.ts";
+import { scopes } from "../../../server/schemas/scopes.ts";
 import { problem } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TamperedNode } from "../../../check-contract/fixture/tampered-node.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
-import { problemSchema } from "../../../server/http/schemas/problem.ts";
+import { problemSchema } from "../../../server/schemas/problem.ts";
 import { sendEnrollment } from "./sent-enrollment.ts";
 
 test("a transaction is accepted at the last required confirmation, not one earlier, and no request waits for it", async () => {

@@ -7,7 +7,7 @@ import type { FixtureAnswer } from "../../../check-contract/fixture/fixture-serv
 import { contractWalletReason } from "../../../protocol/binding/check-binding.ts";
 import { usdc } from "../../../protocol/values/amount.ts";
 import { explanationSchema } from "../../../sandbox/explain/explanation.ts";
-import { problemSchema } from "../../../server/http/schemas/problem.ts";
+import { problemSchema } from "../../../server/schemas/problem.ts";
 
 const object = z.looseObject({});
 const receiptShape = z.looseObject({ logs: z.array(object), blockNumber: z.string(), blockHash: z.string() });

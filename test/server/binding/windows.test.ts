@@ -12,7 +12,7 @@ import type { CheckName } from "../../../protocol/binding/check-binding.ts";
 import { usdc } from "../../../protocol/values/amount.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
-import { problemSchema } from "../../../server/http/schemas/problem.ts";
+import { problemSchema } from "../../../server/schemas/problem.ts";
 
 let fixture: ContractFixture;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { ContractFixture } from "../../../check-contract/fixture/contract-fixtur
 import { contractWalletReason } from "../../../protocol/binding/check-binding.ts";
 import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
-import { problemSchema } from "../../../server/http/schemas/problem.ts";
+import { problemSchema } from "../../../server/schemas/problem.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 

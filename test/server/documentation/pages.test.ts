@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../../sandbox/lib/package-root.ts";
 import { defaultUrls } from "../../../server/documentation/at-addresses.ts";
-import { eventTypeNames } from "../../../server/notifications/outbox/event-types.ts";
 import { operations } from "../../../server/operations.ts";
+import { eventTypeNames } from "../../../server/schemas/event-types.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 let kit: TestKit;

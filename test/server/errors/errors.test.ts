@@ -5,7 +5,7 @@ import { payCall } from "../../../protocol/call.ts";
 import { listen } from "../../../sandbox/lib/http/listen.ts";
 import { pagesOf } from "../../../sandbox/options/pages-of-ports.ts";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../../server/errors/catalogue.ts";
-import { problemSchema } from "../../../server/http/schemas/problem.ts";
+import { problemSchema } from "../../../server/schemas/problem.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { exchange } from "../../exchange.ts";
 import { type Answer, present, problem, type Schema } from "../../kit/answer.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../../protocol/call.ts";
 import { commitmentTypedData, hashCommitment } from "../../../protocol/messages/commitment.ts";
 import { fundingAuthorizationTypedData } from "../../../protocol/messages/funding-authorization.ts";
-import { domainOf } from "../../../server/purchases/commitment-of.ts";
+import { domainOf } from "../../../server/binding/commitment-of.ts";
 import { accountOf } from "../../kit/account-of.ts";
 import { present, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { exampleLifecycle } from "../../../scripts/examples/lifecycle.ts";
 import { ExampleRun } from "../../../scripts/examples/run.ts";
-import { jsonSchema } from "../../../server/http/schemas/primitives.ts";
 import type { RequestExample } from "../../../server/openapi/examples/request-example.ts";
+import { jsonSchema } from "../../../server/schemas/primitives.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 import { type DescribedOperation, parseDescription } from "./fuzz/description.ts";
 

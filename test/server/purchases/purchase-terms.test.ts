@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { day } from "../../../server/http/limits.ts";
+import { day } from "../../../server/limits.ts";
 import { problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

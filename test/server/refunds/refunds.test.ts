@@ -5,7 +5,7 @@ import { approveCall, collectRefundCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { SentTransaction } from "../../../sandbox/wallets/wallet.ts";
-import { day } from "../../../server/http/limits.ts";
+import { day } from "../../../server/limits.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { controlSandbox } from "../../kit/control.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";

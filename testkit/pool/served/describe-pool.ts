@@ -1,7 +1,7 @@
 import type { createDocument } from "zod-openapi";
 import { describeTable } from "../../../sandbox/control/describe-operations.ts";
 import { bodyCodes, controlProblemSchema } from "../../../sandbox/lib/control/codes.ts";
-import { edgeCodes } from "../../../server/errors/codes-of-operation.ts";
+import { edgeCodes } from "../../../server/http/codes-of-operation.ts";
 import { describePoolCode, type PoolCode } from "./pool-codes.ts";
 import { poolOperations } from "./pool-operations.ts";
 

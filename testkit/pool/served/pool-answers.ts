@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checksumAddressSchema, hashSchema } from "../../../server/http/schemas/primitives.ts";
+import { checksumAddressSchema, hashSchema } from "../../../server/schemas/primitives.ts";
 
 const key = { key_id: z.string(), public_key: z.string(), private_key: z.string() };
 const account = z.object({ id: z.string(), program: z.string(), key: z.string() });

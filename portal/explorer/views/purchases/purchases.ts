@@ -1,5 +1,5 @@
 import type { PurchaseView, PurchaseViews } from "../../../../sandbox/explorer/views.ts";
-import type { PurchaseStatus } from "../../../../server/purchases/schemas.ts";
+import type { PurchaseStatus } from "../../../../server/schemas/purchases.ts";
 import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../../api.ts";

@@ -6,7 +6,7 @@ import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
-import { day } from "../../../../server/http/limits.ts";
+import { day } from "../../../../server/limits.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 import { tearWrites } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
-import { day } from "../../../../server/http/limits.ts";
+import { day } from "../../../../server/limits.ts";
 import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { readDirectory } from "../../../../server/store/directory/directory-store.ts";
 import { ask } from "../../../ask.ts";

@@ -18,7 +18,7 @@ import { purchaseStates } from "../../../../sandbox/given/states.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
 import { askControl } from "../../../../sandbox/service/ask-control.ts";
-import { day } from "../../../../server/http/limits.ts";
+import { day } from "../../../../server/limits.ts";
 import { runCli, startCli, tryCli } from "../../../cli/run-cli.ts";
 import {
   deployOn,

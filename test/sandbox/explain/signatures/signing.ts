@@ -4,7 +4,7 @@ import { type Hex, hashTypedData, numberToHex, serializeCompactSignature, slice 
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import { typedDataSchema } from "../../../../server/transactions/schemas.ts";
+import { typedDataSchema } from "../../../../server/schemas/transactions.ts";
 import { type Ended, tryCli } from "../../../cli/run-cli.ts";
 
 /** Typed data as the API answers it. */

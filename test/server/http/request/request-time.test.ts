@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fromTimestamp, toTimestamp } from "../../../../protocol/values/time.ts";
 import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
-import { defaultPeriods } from "../../../../server/http/limits.ts";
+import { defaultPeriods } from "../../../../server/limits.ts";
 import { problem } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 

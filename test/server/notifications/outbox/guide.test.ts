@@ -14,7 +14,7 @@ import {
   pauseAfter,
   readAskedPause,
 } from "../../../../server/notifications/outbox/delivery-attempts.ts";
-import { eventTypeNames, eventTypes } from "../../../../server/notifications/outbox/event-types.ts";
+import { eventTypeNames, eventTypes } from "../../../../server/schemas/event-types.ts";
 import { present } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 
