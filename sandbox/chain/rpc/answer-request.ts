@@ -160,7 +160,7 @@ export class RequestAnswerer {
         return await runShared(async () => await this.#ask(group, caller, gone));
       case "ask_alone":
         this.#noteFilter(first);
-        return await this.#askAlone(first, caller);
+        return await this.#askNoting(first, plan.params, caller);
       case "metadata":
         return this.#withOwnSnapshots(id, await this.#askAlone(first, caller));
       case "filter":
@@ -257,6 +257,14 @@ export class RequestAnswerer {
     }
     const answer = await this.#askAlone(call, caller);
     this.#filters.add(answer, bytes);
+    return answer;
+  }
+
+  /** Asks a question, and notes a filter whose first logs the answer has. */
+  async #askNoting(call: PlannedCall, [id]: readonly unknown[], caller: RpcCaller): Promise<RpcResponse> {
+    const answer = await this.#askAlone(call, caller);
+    const isError = answer.length < longestError && !isSuccess(answer);
+    if (call.method === "eth_getFilterChanges" && !isError) this.#filters.empty(id);
     return answer;
   }
 

@@ -58,8 +58,12 @@ export class Filters {
     const known = this.#used.get(id);
     if (known === undefined) return;
     this.#used.delete(id);
-    if (method === "eth_uninstallFilter") return;
-    const bytes = method === "eth_getFilterChanges" ? 0 : known.bytes;
-    this.#used.set(id, { at: performance.now(), bytes });
+    if (method !== "eth_uninstallFilter") this.#used.set(id, { ...known, at: performance.now() });
+  }
+
+  /** Notes that Anvil has returned the logs that a filter began with, and keeps them no more. */
+  empty(id: unknown): void {
+    const known = this.#used.get(id);
+    if (known !== undefined) known.bytes = 0;
   }
 }

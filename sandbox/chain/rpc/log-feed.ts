@@ -1,6 +1,7 @@
 import type { WebSocket } from "ws";
 import { z } from "zod";
 import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
+import { ChainSilentError } from "./anvil-http.ts";
 
 /** One or more values, of which any fits; every value fits an empty list, and one with null. */
 const valuesSchema = z
@@ -8,7 +9,7 @@ const valuesSchema = z
   .nullish()
   .transform((value) => {
     const values = [value ?? null].flat();
-    return values.every((one) => one !== null) ? values.map((one) => one.toLowerCase()) : [];
+    return values.every((one) => one !== null) ? values.map(withPrefix) : [];
   });
 
 /** A number of a block; a name such as `latest` is none. */
@@ -46,6 +47,8 @@ type Log = z.output<typeof notificationSchema>["params"]["result"];
 
 /** Where the logs of a subscription go. */
 interface Taker {
+  /** The hash of the newest block before the subscription, whose logs may still be on their way. */
+  after: string;
   /** Takes a notification, as JSON. */
   take: (notification: string) => void;
   /** Is called when no more will come, because Anvil has ended the connection. */
@@ -60,7 +63,7 @@ export class LogFeed {
   readonly #urlNow: () => string;
   readonly #takers = new Map<unknown, Taker & { filter: LogFilter }>();
   #chain: WebSocket | null = null;
-  #opening: Promise<string> | null = null;
+  #opening: Promise<void> | null = null;
 
   /** @param urlNow - returns the address of Anvil's WebSocket now. */
   constructor(urlNow: () => string) {
@@ -72,11 +75,17 @@ export class LogFeed {
    *
    * @param subscription - the identifier that the notifications get.
    * @param filter - that Anvil has accepted for a subscription.
+   * @throws ChainSilentError
    */
   async add(subscription: unknown, filter: unknown, taker: Taker): Promise<void> {
     this.#takers.set(subscription, { filter: filterSchema.parse(filter), ...taker });
     this.#opening ??= this.#open();
-    await this.#opening;
+    try {
+      await this.#opening;
+    } catch (error) {
+      this.delete(subscription);
+      throw error;
+    }
   }
 
   /** Ends a subscription. */
@@ -92,9 +101,9 @@ export class LogFeed {
     this.#opening = null;
   }
 
-  /** Resolves with the identifier of the subscription to all logs; never when Anvil ends, which ends the connections of all callers. */
-  #open(): Promise<string> {
-    const { promise, resolve } = Promise.withResolvers<string>();
+  /** Resolves when the subscription to all logs is there. */
+  #open(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const chain = openDirectSocket(this.#urlNow());
     this.#chain = chain;
     let own: string | null = null;
@@ -102,15 +111,18 @@ export class LogFeed {
       chain.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs"]}'),
     );
     chain.on("message", (data) => {
+      // One that is being closed still reads what was sent before.
+      if (this.#chain !== chain) return;
       const text = data.toString();
       if (own === null) {
         own = z.object({ result: z.string() }).parse(JSON.parse(text)).result;
-        resolve(own);
+        resolve();
       } else this.#notify(text, own);
     });
     // A close follows.
     chain.on("error", () => {});
     chain.once("close", () => {
+      reject(new ChainSilentError("The chain has closed the connection. Connect again."));
       if (this.#chain !== chain) return;
       for (const { end } of this.#takers.values()) end();
       this.close();
@@ -120,8 +132,8 @@ export class LogFeed {
 
   #notify(text: string, own: string): void {
     const log = notificationSchema.parse(JSON.parse(text)).params.result;
-    for (const [subscription, { filter, take }] of this.#takers)
-      if (takes(filter, log))
+    for (const [subscription, { filter, after, take }] of this.#takers)
+      if (log.blockHash !== after && takes(filter, log))
         take(text.replace(`"subscription":"${own}"`, `"subscription":"${subscription}"`));
   }
 }
@@ -139,5 +151,10 @@ function takes({ address, topics, fromBlock, toBlock, blockHash }: LogFilter, lo
 }
 
 function fits(values: readonly string[], value: string | undefined): boolean {
-  return values.length === 0 || (value !== undefined && values.includes(value.toLowerCase()));
+  return values.length === 0 || (value !== undefined && values.includes(withPrefix(value)));
+}
+
+/** Anvil takes hex without its prefix, too. */
+function withPrefix(hex: string): string {
+  return `0x${hex.toLowerCase().replace(/^0x/, "")}`;
 }

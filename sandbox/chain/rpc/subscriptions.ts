@@ -10,12 +10,13 @@ export const largestBacklog = 16 * 1024 * 1024;
 export const mostSubscriptions = 100;
 
 const messageSchema = z.object({
-  id: z.int().optional(),
+  id: z.int().optional().catch(undefined),
   params: z
     .object({ result: z.object({ logIndex: z.string() }) })
     .optional()
     .catch(undefined),
 });
+const headSchema = z.object({ result: z.object({ hash: z.string() }) });
 const outcomeSchema = z.object({ result: z.union([z.string(), z.literal(true)]) });
 
 /** One caller's subscriptions: a WebSocket of its own to Anvil, whose notifications are passed on as they are, and its part of all logs. */
@@ -70,14 +71,17 @@ export class Subscriptions {
       this.#count += 1;
       return { id: this.#count, answer: JSON.stringify({ jsonrpc: "2.0", id: this.#count, result: true }) };
     }
+    const isOfLogs = method === "eth_subscribe" && first === "logs";
+    const head = isOfLogs ? await this.#askChain("eth_getBlockByNumber", ["latest", false]) : null;
     const asked = await this.#askChain(method, params);
     const { data } = outcomeSchema.safeParse(JSON.parse(asked.answer));
     if (data === undefined) return asked;
     this.#subscribed += method === "eth_subscribe" ? 1 : -1;
-    if (method === "eth_subscribe" && first === "logs") {
+    if (head !== null) {
       // Anvil has judged the filter and chosen the identifier.
       await this.#askChain("eth_unsubscribe", [data.result]);
       await this.#feed.add(data.result, filter, {
+        after: headSchema.parse(JSON.parse(head.answer)).result.hash,
         take: (text) => this.#pass(text),
         end: () => this.#client.close(),
       });

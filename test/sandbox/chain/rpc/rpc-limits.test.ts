@@ -301,6 +301,13 @@ describe("the number of what a caller keeps in Anvil:", () => {
     expect(answers.at(-1)?.error).toEqual({ code: -32_005, message });
     expect(made.length).toBeGreaterThan(20);
     expect(made.length).toBeLessThan(40);
+    // Not run, because the answers before it are too large.
+    const logs = Array.from({ length: 40 }, (_, id) =>
+      callOf("eth_getLogs", [{ address: logger, fromBlock: "0x0" }], id),
+    );
+    const tooMuch = await post([...logs, callOf("eth_getFilterChanges", [made[0]], 40)]);
+    expect(z.array(response).parse(tooMuch).at(-1)?.error?.code).toBe(-32_005);
+    expect((await makeOne()).error?.message).toBe(message);
     // Anvil has returned what it had kept.
     expect((await call("eth_getFilterChanges", [made[0]])).result).toHaveLength(60);
     expect((await makeOne()).error).toBeUndefined();
