@@ -75,6 +75,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   });
   server.maxConnections = connections;
   server.on("timeout", closeIdle);
+  // Idle connections keep no client out.
+  server.on("drop", () => server.closeIdleConnections());
   await bind(server, { port, address, option });
   const { port: bound } = addressOf(server);
   // An address of all interfaces includes loopback.

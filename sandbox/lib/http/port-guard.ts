@@ -42,7 +42,8 @@ export class PortGuard {
   readonly #shared: SharedPaths | undefined;
   /** The newest answer on each connection: a refusal must not overtake it. */
   readonly #answers = new WeakMap<Duplex, ServerResponse>();
-  readonly #ended = new WeakSet<Duplex>();
+  /** The connections that get no answer any more: they have ended, or have another protocol. */
+  readonly #left = new WeakSet<Duplex>();
   #host: Host;
 
   /**
@@ -93,6 +94,7 @@ export class PortGuard {
     // One of several protocols, perhaps.
     request.headers.upgrade = "websocket";
     const refusal = this.#refusalOf(request);
+    this.#left.add(socket);
     if (refusal === null) upgrade(request, socket, head);
     else endWith(socket, this.#form(refusal, request));
   }
@@ -155,12 +157,12 @@ export class PortGuard {
 
   /** Answers what Node's parser gives up on, after the answers to the requests before it. */
   #refuseUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
-    if (this.#ended.has(socket)) return;
+    if (this.#left.has(socket)) return;
     if (!socket.writable || error.code === "ECONNRESET") {
       socket.destroy();
       return;
     }
-    this.#ended.add(socket);
+    this.#left.add(socket);
     const end = () => {
       if (socket.writable) endWith(socket, this.#form(refuseUnread(error), null));
       else socket.destroy();

@@ -28,6 +28,28 @@ test.each([
   expect(statuses).toEqual(before === kept ? ["200", "200"] : ["200"]);
 });
 
+test("a WebSocket that was asked for while the process was blocked is not ended", async () => {
+  const limits = { connections: 10, headersMs: 300, requestMs: 300 };
+  const { rpc, control } = (await freshSandbox({ connectionLimits: limits })).description.urls;
+  const { port, host } = new URL(rpc);
+  const [asking, silent] = [connect(Number(port), "127.0.0.1"), connect(Number(port), "127.0.0.1")];
+  await Promise.all([once(asking, "connect"), once(silent, "connect")]);
+  await fetch(`${control}/health`);
+  const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13";
+  asking.write(
+    `GET / HTTP/1.1\r\nHost: ${host}\r\n${upgrade}\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  );
+  block(1_500);
+  let answer = "";
+  asking.on("data", (data) => {
+    answer += String(data);
+  });
+  // Its time was up with the other one's.
+  expect(await text(silent)).toMatch(/^HTTP\/1\.1 408 /);
+  expect(answer).toMatch(/^HTTP\/1\.1 101 .*\r\n\r\n$/s);
+  asking.destroy();
+});
+
 function block(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
