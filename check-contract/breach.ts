@@ -1,6 +1,5 @@
 import { messageOf } from "../protocol/coded-error.ts";
-import { forgedForms } from "./rules/signature-forms.ts";
-import { askedByCode, formerSigner, noSigner } from "./rules/signers.ts";
+import { askedByCode, formerSigner } from "./rules/signers.ts";
 
 /** A rule that the contract breaks, as one check shows it. Checks that show the same rule are one finding. */
 export interface Breach {
@@ -162,8 +161,6 @@ export function followsFrom(rule: string, shownRule: string): boolean {
   if (shownRule === orderRule) return /^the field \w+ of the event PurchasePaid /.test(rule);
   if (shownRule === formerSigner)
     return rule === askedByCode || rule.startsWith("the argument signer of the error InvalidSignature ");
-  // A form that counts with a signer also counts without one.
-  if (rule === noSigner) return Object.keys(forgedForms).some((form) => shownRule === `${form} is refused`);
   const [, field, shownIn] = valueRule.exec(shownRule) ?? [];
   const shown = field ?? shownIn;
   if (shown === undefined) return false;

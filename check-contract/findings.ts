@@ -1,4 +1,5 @@
-import { type Breach, callNames, followsFrom, viewRule } from "./breach.ts";
+import { type Breach, callNames, followsFrom, orderRule, viewRule } from "./breach.ts";
+import { noSigner } from "./rules/signers.ts";
 
 /** A check that failed. */
 interface FailedCheck {
@@ -66,8 +67,14 @@ export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
  * @param isStep - whether what starts from the step could not show a wrong view: then an event says why, too.
  */
 function causeOf(rule: string, broken: ReadonlySet<string>, isStep = false): string {
+  if (rule.startsWith(`${noSigner}: `)) {
+    // A form that counts with a signer also counts without one.
+    const withSigner = `${rule.slice(`${noSigner}: `.length)} is refused`;
+    return broken.has(withSigner) ? withSigner : noSigner;
+  }
   const shown = [...broken].filter((one) => followsFrom(rule, one));
-  const cause = shown.find((one) => !one.includes(" of the event ")) ?? (isStep ? shown[0] : undefined);
+  const ofSteps = (one: string) => one.includes(" of the event ") || one === orderRule;
+  const cause = shown.find((one) => !ofSteps(one)) ?? (isStep ? shown[0] : undefined);
   return cause === undefined ? rule : causeOf(cause, broken);
 }
 

@@ -114,7 +114,7 @@ export const signatures = define(
     ...each(forms, (form) => ({ name: form, rule: `${form} is refused`, sign: forge(form) })),
     ...each(forms, (form) => ({
       name: `${form}, without a commitment signer`,
-      rule: noSigner,
+      rule: `${noSigner}: ${form}`,
       after: "the end of the commitment signer",
       sign: forge(form),
     })),
