@@ -158,7 +158,7 @@ export const viewRule = /\(\) (?:returns|has) the right value$/;
  */
 export function followsFrom(rule: string, shownRule: string): boolean {
   if (shownRule === extraEventRule) return /^the event \w+ is emitted when it must be$/.test(rule);
-  if (shownRule === orderRule) return /^the field \w+ of the event PurchasePaid /.test(rule);
+  if (shownRule === orderRule) return /^the field (?:id|amount) of the event PurchasePaid /.test(rule);
   if (shownRule === formerSigner)
     return rule === askedByCode || rule.startsWith("the argument signer of the error InvalidSignature ");
   const [, field, shownIn] = valueRule.exec(shownRule) ?? [];

@@ -1,4 +1,4 @@
-import { type Breach, callNames, followsFrom, orderRule, viewRule } from "./breach.ts";
+import { type Breach, callNames, followsFrom, viewRule } from "./breach.ts";
 import { noSigner } from "./rules/signers.ts";
 
 /** A check that failed. */
@@ -73,8 +73,7 @@ function causeOf(rule: string, broken: ReadonlySet<string>, isStep = false): str
     return broken.has(withSigner) ? withSigner : noSigner;
   }
   const shown = [...broken].filter((one) => followsFrom(rule, one));
-  const ofSteps = (one: string) => one.includes(" of the event ") || one === orderRule;
-  const cause = shown.find((one) => !ofSteps(one)) ?? (isStep ? shown[0] : undefined);
+  const cause = shown.find((one) => !one.includes(" of the event ")) ?? (isStep ? shown[0] : undefined);
   return cause === undefined ? rule : causeOf(cause, broken);
 }
 
