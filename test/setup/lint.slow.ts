@@ -68,7 +68,10 @@ describe("imports run one way", () => {
     ["hardhat-plugin", "test/b.ts"],
     ["sandbox/lib", "sandbox/chain/b.ts"],
     ["sandbox/chain", "sandbox/options/b.ts"],
-    ["sandbox/wallets", "sandbox/faults/b.ts"],
+    ["sandbox/faults", "sandbox/wallets/b.ts"],
+    ["sandbox/explorer", "sandbox/trace/b.ts"],
+    ["server/store", "server/purchases/b.ts"],
+    ["server/purchases", "server/refunds/b.ts"],
     ["sandbox/explorer", "sandbox/create-sandbox.ts"],
   ] as const)("%s imports nothing like %s", async ([importing, imported]) => {
     expect(await isRefused(importing, imported)).toBe(true);
@@ -78,7 +81,8 @@ describe("imports run one way", () => {
     ["relayer", "protocol/b.ts"],
     ["sandbox/lib", "server/chain/b.ts"],
     ["sandbox/chain", "protocol/index.ts"],
-    ["sandbox/explorer", "sandbox/trace/b.ts"],
+    ["sandbox/trace", "sandbox/explorer/b.ts"],
+    ["server/refunds", "server/purchases/b.ts"],
     ["cli", "check-contract/b.ts"],
     ["portal", "sandbox/client/b.ts"],
     ["test", "scripts/b.ts"],
