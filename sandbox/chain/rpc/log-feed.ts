@@ -142,15 +142,15 @@ export class LogFeed {
 function takes({ address, topics, fromBlock, toBlock, blockHash }: LogFilter, log: Log): boolean {
   const height = BigInt(log.blockNumber);
   return (
-    fits(address, log.address) &&
-    (topics ?? []).every((values, index) => fits(values, log.topics[index])) &&
-    fits(blockHash, log.blockHash) &&
+    isAmong(address, log.address) &&
+    (topics ?? []).every((values, index) => isAmong(values, log.topics[index])) &&
+    isAmong(blockHash, log.blockHash) &&
     height >= (fromBlock ?? height) &&
     height <= (toBlock ?? height)
   );
 }
 
-function fits(values: readonly string[], value: string | undefined): boolean {
+function isAmong(values: readonly string[], value: string | undefined): boolean {
   return values.length === 0 || (value !== undefined && values.includes(withPrefix(value)));
 }
 
