@@ -180,16 +180,18 @@ function openSnapshots(
     endCalls: async () => await calls.end(),
     runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
     // A restore may bring back the keys and the receiver from before a rotation.
-    restored: async (head) => {
+    restored: async (head, isReset) => {
+      if (isReset) rpcSnapshots.reset();
       services.chain.expect(head);
       recorder.restored();
       requestLog.restoredTo = head.number;
       await published.refresh();
     },
   });
+  const rpcSnapshots = new RpcSnapshots(async () => await snapshots.takeOnce());
   return {
     snapshot: async () => await snapshots.take(),
-    rpcSnapshots: new RpcSnapshots(async () => await snapshots.takeOnce()),
+    rpcSnapshots,
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
     recorder,

@@ -50,6 +50,12 @@ export class RpcSnapshots {
     );
   }
 
+  /** Has the ids count as at the start of the state that has been restored for another test, lease or run. */
+  reset(): void {
+    this.#forgetStale();
+    this.#taken = Math.max(0, ...this.#held.keys());
+  }
+
   /** Forgets the snapshots that an earlier restore has made stale. */
   #forgetStale(): void {
     for (const [id, { isStale }] of this.#held) if (isStale()) this.#held.delete(id);

@@ -86,8 +86,8 @@ export interface SnapshotSources {
   endCalls: () => Promise<void>;
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;
-  /** Called after each restore, with the newest block. */
-  restored: (head: BlockPoint) => Promise<void>;
+  /** Called after each restore, with the newest block, and whether it was for another test, lease or run. */
+  restored: (head: BlockPoint, isReset: boolean) => Promise<void>;
 }
 
 /** Takes and restores snapshots of a whole sandbox. */
@@ -215,7 +215,7 @@ export class Snapshots {
     await endCalls();
     await gate.runExclusive(async () => await runAsOnlyProcess(restore));
     const { number, hash, timestamp } = state.block;
-    await restored({ number: Number(number), hash, timestamp: Number(timestamp) });
+    await restored({ number: Number(number), hash, timestamp: Number(timestamp) }, isReset);
   }
 
   /** Has the node go back, which the journal has done. */

@@ -3,8 +3,9 @@ import { type Call, payBatchCall, payCall, payWithPermitCall } from "../../../pr
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Payer, Scene } from "../scene.ts";
 import type { PurchaseState } from "../state.ts";
-import { actors, amounts, ends, type Role } from "../values.ts";
+import { amounts, ends, type Role } from "../values.ts";
 import { define, everyone, isLate, isOutside, paidOf, type Rules, type Variant } from "./table-call.ts";
+import { payWithOwnPermit } from "./valid-calls.ts";
 
 interface Payment extends Variant {
   amount: bigint;
@@ -59,17 +60,12 @@ export const payments = define<Payment>(
   }),
 );
 
-/** Of another account, the buyer's permit would break a rule too: each signs its own. */
-function payment(how: "pay" | "payBatch" | "payWithPermit", amount: bigint, by: Role = "buyer") {
-  return ({ registrar, purchase: { id, commitment }, fixture }: Scene): Call => {
-    if (how === "pay") return payCall(registrar, id, amount);
-    if (how === "payBatch") return payBatchCall(registrar, [id], [amount]);
-    const own = by === "buyer" ? {} : { owner: fixture.address(actors[by]), nonce: 0n };
-    const permit = fixture.signPermit(
-      { value: amount, deadline: commitment.payDeadline, ...own },
-      actors[by],
-    );
-    return payWithPermitCall(registrar, id, amount, permit);
+function payment(how: "pay" | "payBatch" | "payWithPermit", amount: bigint, by?: Role) {
+  return (scene: Scene): Call => {
+    const { registrar, purchase } = scene;
+    if (how === "pay") return payCall(registrar, purchase.id, amount);
+    if (how === "payBatch") return payBatchCall(registrar, [purchase.id], [amount]);
+    return payWithOwnPermit(scene, amount, by);
   };
 }
 

@@ -25,7 +25,8 @@ import type { TableCall } from "./table-call.ts";
 /** A call that breaks no rule. */
 export interface ValidCall {
   by: Role;
-  call: (scene: Scene) => Call;
+  /** Made for the caller `by` if a wrong one shall break no other rule: of another account, the buyer's permit would. */
+  call: (scene: Scene, by?: Role) => Call;
   only?: TableCall["only"];
   after?: Preparation;
   second?: number;
@@ -39,6 +40,17 @@ const commit =
     const { commitment, signature } = next(amounts.purchase);
     return route(registrar, commitment, signature);
   };
+
+/** Returns a payment of the state's purchase with a permit that its caller signs. */
+export function payWithOwnPermit(
+  { registrar, purchase: { id, commitment }, fixture }: Scene,
+  amount: bigint,
+  by: Role = "buyer",
+): Call {
+  const own = by === "buyer" ? {} : { owner: fixture.address(actors[by]), nonce: 0n };
+  const permit = fixture.signPermit({ value: amount, deadline: commitment.payDeadline, ...own }, actors[by]);
+  return payWithPermitCall(registrar, id, amount, permit);
+}
 
 /** A valid call of each function that changes state. */
 export const validCalls: { readonly [name: string]: ValidCall } = {
@@ -86,13 +98,7 @@ export const validCalls: { readonly [name: string]: ValidCall } = {
   },
   payWithPermit: {
     by: "buyer",
-    call: ({ registrar, purchase: { id, commitment }, fixture }) =>
-      payWithPermitCall(
-        registrar,
-        id,
-        1n,
-        fixture.signPermit({ value: 1n, deadline: commitment.payDeadline }),
-      ),
+    call: (scene, by) => payWithOwnPermit(scene, 1n, by),
   },
   claim: {
     by: "beneficiary",

@@ -7,6 +7,7 @@ import {
   registerCall,
 } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
+import type { Scene } from "../scene.ts";
 import { amounts, ends } from "../values.ts";
 import { byEveryone, define, type Variant } from "./table-call.ts";
 import { type ValidCall, validCalls } from "./valid-calls.ts";
@@ -71,7 +72,9 @@ function commit(route: typeof registerCall, amount: bigint): ValidCall["call"] {
 }
 
 function byOthers(name: string, { by: right, only = "offer, open", ...valid }: ValidCall) {
-  return byEveryone(name, { ...valid, only }).filter(({ by }) => by !== right);
+  return byEveryone(name, { ...valid, only })
+    .filter(({ by }) => by !== right)
+    .map((variant) => ({ ...variant, call: (scene: Scene) => valid.call(scene, variant.by) }));
 }
 
 /** Wrong callers in one state: after each end, if the right one may still call, and with special arguments. */
@@ -79,8 +82,6 @@ export const wrongCallers = define<Variant>(
   (_state, { by, name }) => ({
     WrongCaller: true,
     AlreadyEnrolled: name.startsWith("enroll") && (by === "merchant" || by === "other operator"),
-    // The permit is the right caller's.
-    PermitRefused: name.startsWith("payWithPermit"),
   }),
   [
     ...Object.entries(validCalls).flatMap(([name, valid]) =>

@@ -419,6 +419,22 @@ test("a reset refuses the requests that were sent before it, and the next user f
   expect(await sandbox.fingerprint()).toEqual(before);
 });
 
+test("the ids of evm_snapshot count for the next user from those that it still has", async () => {
+  const { rpc } = sandbox.description.urls;
+  const take = async () => {
+    const [answer] = await ask(rpc, [{ jsonrpc: "2.0", id: 1, method: "evm_snapshot", params: [] }]);
+    return Number(z.object({ result: z.string() }).parse(answer).result);
+  };
+  const id = await take();
+  const start = await sandbox.snapshot();
+  expect(await take()).toBe(id + 1);
+  await start.restore();
+  expect(await take()).toBe(id + 2);
+  await start.reset();
+  expect(await take()).toBe(id + 1);
+  await start.reset();
+});
+
 test("a duplicate that is sent while a sandbox is reset does not arrive afterwards", async () => {
   const { control } = sandbox.description.urls;
   const send = async (path: string, body: object) =>
