@@ -19,6 +19,7 @@ export const refusalSchema: z.ZodType<Refusal> = z
     code: z.enum(errorCodes),
     detail: z.string(),
     transaction_hash: hashSchema,
+    is_used: z.boolean(),
     checks: z.array(
       z.strictObject({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
     ),

@@ -51,6 +51,7 @@ const reportRefusal: Step<Validated, Validated> = async (context, next) => {
   } catch (error) {
     if (error instanceof RefusedTransaction) {
       await context.confirmTime();
+      const use = await context.services.store.get("used_transactions", error.transactionHash);
       await context.services.refused({
         at: context.now,
         request_id: String(context.response.locals["requestId"]),
@@ -61,6 +62,7 @@ const reportRefusal: Step<Validated, Validated> = async (context, next) => {
         code: error.code,
         detail: error.message,
         transaction_hash: error.transactionHash,
+        is_used: use !== undefined,
         checks: error.report.checks,
       });
     }

@@ -123,6 +123,8 @@ export interface Refusal {
   code: ErrorCode;
   detail: string;
   transaction_hash: Hex;
+  /** Whether a step had accepted the transaction before. */
+  is_used: boolean;
   checks: readonly BindingCheck[];
 }
 

@@ -8,7 +8,13 @@ import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { wait } from "../../sandbox/lib/time/timers.ts";
 import { type Wallet, walletGas } from "../../sandbox/wallets/wallet.ts";
 import { orList } from "../../server/lib/wording.ts";
-import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
+import {
+  announceProvider,
+  emitEvent,
+  type PageAnswer,
+  type ProviderEvent,
+  type WalletPage,
+} from "./page-provider.ts";
 import {
   type DecodedRequest,
   decodeRequest,
@@ -79,9 +85,9 @@ export class InjectedWallet {
   #wallets: readonly Wallet[];
   #unlocked = Promise.withResolvers<void>();
   #locked: boolean;
-  /** The origins of pages that have connected. */
-  readonly #connected = new Set<string>();
-  #emit: (event: string, payload: unknown, origins: string[] | null) => Promise<void> = async () => {};
+  /** The origins whose pages are not as the option `connected` says: they have connected, or revoked that. */
+  readonly #changed = new Set<string>();
+  #emit: (event: string, payload: unknown, to: ProviderEvent["to"]) => Promise<void> = async () => {};
   readonly #options: InjectedWalletOptions;
 
   constructor(wallets: readonly Wallet[], options: InjectedWalletOptions = {}) {
@@ -110,8 +116,8 @@ export class InjectedWallet {
     const { name = "Sandbox Wallet", rdns = "dev.routing-sandbox.wallet" } = this.#options;
     const uuid = randomUUID();
     const ask = `askWallet_${uuid.replaceAll("-", "")}`;
-    this.#emit = async (event, payload, origins) => {
-      await page.evaluate(emitEvent, { ask, event, payload, origins });
+    this.#emit = async (event, payload, to) => {
+      await page.evaluate(emitEvent, { ask, event, payload, to });
     };
     const announcement = { info: { uuid, name, icon, rdns }, ask };
     await page.exposeFunction(
@@ -125,12 +131,12 @@ export class InjectedWallet {
   /**
    * Selects other accounts, the selected one first. Without an account, the page is disconnected.
    *
-   * @param wallets - wallets of the sandbox, or keys of a sandbox in another process.
+   * @param wallets - wallets of the sandbox, or keys of a sandbox in another process; also in an array.
    * @throws SandboxError argument_invalid when one is neither.
    * @example await wallet.select(sandbox.wallets.beneficiary);
    */
-  async select(...wallets: (Wallet | WalletKey)[]): Promise<void> {
-    const selected = wallets.map((given) => toWallet("wallet.select", given));
+  async select(...wallets: (Wallet | WalletKey | readonly (Wallet | WalletKey)[])[]): Promise<void> {
+    const selected = wallets.flat().map((given) => toWallet("wallet.select", given));
     await this.#changeAccounts(() => {
       this.#wallets = selected;
     });
@@ -160,24 +166,38 @@ export class InjectedWallet {
   /** Shows pages of an origin the accounts, and tells the page if it saw none (EIP-1193). */
   async #connect(origin: string): Promise<void> {
     if (this.#isConnected(origin)) return;
-    this.#connected.add(origin);
+    this.#setConnected(origin, true);
     const accounts = this.#accounts(origin);
-    if (accounts.length > 0) await this.#emit("accountsChanged", accounts, [origin]);
+    if (accounts.length > 0) await this.#emit("accountsChanged", accounts, { only: [origin] });
+  }
+
+  /** Shows pages of an origin no account any more, and tells the page if it saw one. */
+  async #disconnect(origin: string): Promise<null> {
+    const seen = this.#accounts(origin);
+    this.#setConnected(origin, false);
+    if (seen.length > 0) await this.#emit("accountsChanged", [], { only: [origin] });
+    return null;
+  }
+
+  #setConnected(origin: string, isConnected: boolean): void {
+    if (isConnected === (this.#options.connected === true)) this.#changed.delete(origin);
+    else this.#changed.add(origin);
   }
 
   /** Changes what connected pages see of accounts, and tells the page if that is another list (EIP-1193). */
   async #changeAccounts(change: () => void): Promise<void> {
     const before = this.#shown().join();
     change();
-    const origins = this.#options.connected === true ? null : [...this.#connected];
-    if (this.#shown().join() !== before) await this.#emit("accountsChanged", this.#shown(), origins);
+    const changed = [...this.#changed];
+    const to = this.#options.connected === true ? { except: changed } : { only: changed };
+    if (this.#shown().join() !== before) await this.#emit("accountsChanged", this.#shown(), to);
   }
 
   /** Selects a chain, and tells the page if it is another one (EIP-1193). */
   async #selectChain(chainId: Hex): Promise<void> {
     const before = await this.#selectedChain();
     this.chainId = chainId;
-    if (chainId !== before) await this.#emit("chainChanged", chainId, null);
+    if (chainId !== before) await this.#emit("chainChanged", chainId, { except: [] });
   }
 
   async #answer(method: string, params: unknown, origin: string): Promise<PageAnswer> {
@@ -201,6 +221,7 @@ export class InjectedWallet {
     const { decoded } = request;
     if (decoded.type === "read") return await this.#read(request, origin);
     await wait(this.#options.delayMs ?? 0);
+    if (decoded.type === "disconnection") return await this.#disconnect(origin);
     if ("from" in decoded) await this.#requireAble(decoded, origin);
     const approve = async () => await this.#carryOut(request, decoded, origin);
     const { answers } = this;
@@ -251,7 +272,7 @@ export class InjectedWallet {
       case "connection":
         if (this.#locked) await this.#unlocked.promise;
         await this.#connect(origin);
-        return this.#accounts(origin);
+        return method === "eth_requestAccounts" ? this.#accounts(origin) : this.#permissions(origin);
       case "chain":
         return await this.#changeChain(method, decoded);
       case "transaction": {
@@ -264,6 +285,7 @@ export class InjectedWallet {
         return await this.#walletOf(decoded.from, origin).signMessage({ raw: decoded.bytes });
       case "typed_data":
         return await this.#walletOf(decoded.from, origin).signTypedData(decoded.typed_data);
+      case "disconnection":
       case "read":
         return null;
     }
@@ -283,6 +305,7 @@ export class InjectedWallet {
   /** Answers what needs no consent: the wallet's state, or a read of its chain. */
   async #read({ method, params }: WalletRequest, origin: string): Promise<unknown> {
     if (method === "eth_accounts") return this.#accounts(origin);
+    if (method === "wallet_getPermissions") return this.#permissions(origin);
     if (method === "eth_coinbase") return this.#accounts(origin)[0] ?? null;
     const [own, selected] = await Promise.all([this.#ownChain(), this.#selectedChain()]);
     if (method === "eth_chainId") return selected;
@@ -314,7 +337,7 @@ export class InjectedWallet {
 
   /** Whether pages of an origin have connected. */
   #isConnected(origin: string): boolean {
-    return this.#options.connected === true || this.#connected.has(origin);
+    return this.#changed.has(origin) !== (this.#options.connected === true);
   }
 
   /** The accounts that connected pages see. */
@@ -324,6 +347,13 @@ export class InjectedWallet {
 
   #accounts(origin: string): Hex[] {
     return this.#isConnected(origin) ? this.#shown() : [];
+  }
+
+  /** The permissions of pages of an origin (EIP-2255), as MetaMask has them: to see these accounts. */
+  #permissions(invoker: string): object[] {
+    const value = this.#accounts(invoker);
+    const caveats = [{ type: "restrictReturnedAccounts", value }];
+    return value.length === 0 ? [] : [{ invoker, parentCapability: "eth_accounts", caveats }];
   }
 
   #first(): Wallet {

@@ -13,8 +13,8 @@ export interface ProviderEvent {
   ask: string;
   event: string;
   payload: unknown;
-  /** The origins whose pages get it; null for any. */
-  origins: string[] | null;
+  /** The origins whose pages get it, or do not. */
+  to: { only: string[] } | { except: string[] };
 }
 
 /**
@@ -90,8 +90,9 @@ export function announceProvider({ info, ask }: Announcement): void {
 }
 
 /** Runs in the page: calls the listeners of an event of EIP-1193. */
-export function emitEvent({ ask, event, payload, origins }: ProviderEvent): void {
+export function emitEvent({ ask, event, payload, to }: ProviderEvent): void {
   const page = globalThis as unknown as PageEvents;
-  if (origins !== null && !origins.includes(page.location.origin)) return;
+  const { origin } = page.location;
+  if ("only" in to ? !to.only.includes(origin) : to.except.includes(origin)) return;
   page.dispatchEvent(new page.CustomEvent(`${ask}:event`, { detail: { event, payload } }));
 }

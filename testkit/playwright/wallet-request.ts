@@ -90,6 +90,8 @@ const chainParams = z.tuple([z.object({ chainId })]);
 const newChainParams = z.tuple([
   z.object({ chainId, chainName: z.string().min(1), rpcUrls: z.array(z.url()).min(1) }),
 ]);
+/** EIP-2255: the wallet has one permission, to see its accounts. */
+const permissionParams = z.tuple([z.strictObject({ eth_accounts: z.record(z.string(), z.unknown()) })]);
 
 /**
  * Methods that a wallet passes on to its node: not those by which a node would sign or send without the owner's consent, no method that only test
@@ -118,6 +120,7 @@ export type DecodedRequest =
   | { type: "message"; from: Hex; text: string; bytes: Hex }
   | { type: "chain"; chain_id: Hex; rpc_urls: string[] }
   | { type: "connection" }
+  | { type: "disconnection" }
   | { type: "read" };
 
 /** How a wallet answered a request: with a result, or with an error of EIP-1193. */
@@ -149,6 +152,14 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
   switch (method) {
     case "eth_requestAccounts":
       return { type: "connection" };
+    case "wallet_requestPermissions":
+      read(method, permissionParams, params);
+      return { type: "connection" };
+    case "wallet_revokePermissions":
+      read(method, permissionParams, params);
+      return { type: "disconnection" };
+    case "wallet_getPermissions":
+      return { type: "read" };
     case "eth_sendTransaction": {
       const [transaction] = read(method, sendParams, params);
       const { from, to, data, input, value = "0x0", chainId: chain_id = null, gas } = transaction;
@@ -340,7 +351,12 @@ export function toWallet(caller: string, given: Wallet | WalletKey): Wallet {
   if (typeof key?.private_key !== "string" || typeof key.rpc_url !== "string")
     throw new SandboxError(
       "argument_invalid",
-      `${caller} takes a wallet of the sandbox, not ${showValue(given)}. Pass sandbox.wallets.buyer, or { private_key, rpc_url }.`,
+      `${caller} takes a wallet of the sandbox, not ${showWithoutKeys(given)}. Pass sandbox.wallets.buyer, or { private_key, rpc_url }.`,
     );
   return new Wallet(privateKeyToAccount(key.private_key), createChainClient(key.rpc_url));
+}
+
+/** Shows a value without private keys: what is longer than an address is masked. */
+function showWithoutKeys(value: unknown): string {
+  return showValue(value).replaceAll(/0x[0-9a-f]{41,}/gi, "0x…");
 }

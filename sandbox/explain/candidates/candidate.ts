@@ -60,10 +60,8 @@ const purchaseSteps: { readonly [S in ExplainedStep]?: Expect<PurchaseRecord> } 
     expectRegistration(purchase, (await readOnChain(purchase, services)).exists, services),
   async "payment approval"(purchase, { args }, services) {
     const approved = BigInt(String(args["value"] ?? args["amount"] ?? "0"));
-    if (approved > 0n) return expectPaymentApproval(purchase, approved, services);
-    // No request takes an approval of nothing: by default it is of what is outstanding.
-    const { paid } = await readOnChain(purchase, services);
-    return expectPaymentApproval(purchase, BigInt(purchase.amount) - paid, services);
+    // No request takes an approval of nothing: without an amount, one of the whole purchase is expected.
+    return expectPaymentApproval(purchase, approved > 0n ? approved : BigInt(purchase.amount), services);
   },
   async claim(purchase, { args }, services) {
     const { claim: filed } = await findParts(asJournaled(services), purchase);

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { CheckName } from "../../../protocol/binding/check-binding.ts";
 import type { ExpectedLog } from "../../../protocol/binding/expected-transaction.ts";
 import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
 import { decodeCall } from "../../../protocol/call.ts";
@@ -38,7 +37,7 @@ export async function readRefusedSubmission(
   );
   if (refusal === undefined) return null;
   const isUsed = (await services.store.get("used_transactions", observed.hash)) !== undefined;
-  if (id === undefined && isUsed && !failed(refusal, "unused")) return null;
+  if (id === undefined && isUsed && !refusal.is_used) return null;
   if (await isSubmittedSince(refusal, services)) return null;
   const candidate = await candidateOfRefusal(refusal, observed, services);
   return candidate === null ? null : { refusal, candidate };
@@ -119,8 +118,4 @@ function readExpectation({ checks }: Refusal, deployment: Deployment): Expectati
     }),
     timely,
   };
-}
-
-function failed({ checks }: Refusal, name: CheckName): boolean {
-  return checks.some((check) => check.name === name && !check.ok);
 }

@@ -24,7 +24,7 @@ export function readRefusals(query: PageQuery, sources: Sources): ViewPage<Refus
 
 /** A refusal in the shape that is answered. */
 export function viewRefusal(refusal: KeptRefusal, { description, services }: Sources): RefusalView {
-  const { at, request_id: _, checks, ...told } = refusal;
+  const { at, request_id: _id, is_used: _used, checks, ...told } = refusal;
   const call = callOfChecks(checks, services.deployment);
   // Of a transaction that reverted or is not there, the checks do not have the reason.
   const cause = told.code === "binding_mismatch" ? nameCauses({ checks, call, failure: null })[0] : undefined;

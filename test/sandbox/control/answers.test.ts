@@ -75,6 +75,7 @@ function refusalOf(subject: string, transaction_hash: string) {
     code: "binding_mismatch",
     detail: "The transaction pays another purchase.",
     transaction_hash,
+    is_used: false,
     checks: [{ name: "calldata", ok: false, expected: "pay", actual: null }],
   };
 }

@@ -100,7 +100,8 @@ test("a refused hash is accepted once a wallet route has taken it, with another 
   }
 });
 
-test("an approval of nothing is accepted for no purchase", async () => {
+test("an approval of nothing is accepted for no purchase, also for one that is fully paid", async () => {
+  await fixture.succeed("buyer", fixture.pay(fixture.purchase));
   const hash = await fixture.succeed("buyer", fixture.approve(0n));
   expect(await explain(hash)).toMatchObject({
     accepted: false,
@@ -148,6 +149,8 @@ test("a payment that was submitted for another purchase is compared with that on
   });
   expect((await fixture.reconcile(fixture.purchase, [hash])).status).toBe(200);
   expect(await explain(hash)).toMatchObject({ accepted: true, subject: fixture.purchase.id });
+  expect((await fixture.reconcile(fixture.second, [hash])).status).toBe(422);
+  expect(await explain(hash)).toMatchObject({ accepted: false, subject: fixture.second.id });
 });
 
 test("an id of no merchant and no purchase is refused with the value and what to pass", async () => {

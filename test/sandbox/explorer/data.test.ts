@@ -292,6 +292,7 @@ test("the explorer keeps the last 500 refusals, and counts one that is repeated"
       code: "binding_mismatch",
       detail: "The transaction is not a payment.",
       transaction_hash: "0x12",
+      is_used: false,
       checks: [],
     });
   for (let index = 1; index <= 501; index += 1) refuse(index);

@@ -281,11 +281,54 @@ describe("a page that uses ethers", () => {
     await wallet.select({ private_key: key.private_key, rpc_url: urls.rpc });
     expect(await call("ask", "eth_accounts", [])).toEqual([key.address]);
     expect(await call("ask", "personal_sign", ["0x6869", key.address])).toMatch(/^0x/);
+    await wallet.select([sandbox.wallets.beneficiary, sandbox.wallets.buyer]);
+    expect(await call("ask", "eth_accounts", [])).toEqual([
+      sandbox.wallets.beneficiary.address,
+      sandbox.wallets.buyer.address,
+    ]);
+    await wallet.select({ private_key: key.private_key, rpc_url: urls.rpc });
     await expect(wallet.select(key.address as never)).rejects.toThrow(
       `wallet.select takes a wallet of the sandbox, not "${key.address}". Pass sandbox.wallets.buyer, or { private_key, rpc_url }.`,
     );
+    await expect(wallet.select({ private_key: key.private_key } as never)).rejects.toThrow(
+      'not {"private_key":"0x…"}.',
+    );
     expect(await call("ask", "eth_accounts", [])).toEqual([key.address]);
   });
+
+  test.each([true, false])(
+    "connects and disconnects with the permissions of EIP-2255, connected from the start: %s",
+    async (connected) => {
+      const { address } = sandbox.wallets.buyer;
+      const { call, wallet } = await openShop(sandbox.wallets.buyer, { connected });
+      const asked = [{ eth_accounts: {} }];
+      await call("listen");
+      if (!connected) expect(await call("ask", "wallet_getPermissions", [])).toEqual([]);
+      const permissions = await call("ask", "wallet_requestPermissions", asked);
+      expect(permissions).toMatchObject([
+        {
+          parentCapability: "eth_accounts",
+          caveats: [{ type: "restrictReturnedAccounts", value: [address] }],
+        },
+      ]);
+      expect(await call("ask", "wallet_getPermissions", [])).toEqual(permissions);
+      expect(wallet.requests.at(-2)?.decoded).toEqual({ type: "connection" });
+      expect(await call("ask", "wallet_revokePermissions", asked)).toBeNull();
+      expect(await call("ask", "eth_accounts", [])).toEqual([]);
+      expect(await call("ask", "personal_sign", ["0x6869", address])).toMatchObject({ code: 4100 });
+      await wallet.select(sandbox.wallets.merchant);
+      expect(await call("ask", "eth_requestAccounts", [])).toEqual([sandbox.wallets.merchant.address]);
+      const events = [[address], [], [sandbox.wallets.merchant.address]].map((accounts) => [
+        "accountsChanged",
+        accounts,
+      ]);
+      await expect
+        .poll(async () => await call("events.concat"))
+        .toEqual(connected ? events.slice(1) : events);
+      for (const params of [[], [{}], [{ eth_sign: {} }]])
+        expect(await call("ask", "wallet_requestPermissions", params)).toMatchObject({ code: -32_602 });
+    },
+  );
 
   test("switches to a chain that it has added, and gets code 4902 for an unknown chain", async () => {
     const { call } = await openShop(sandbox.wallets.buyer);
