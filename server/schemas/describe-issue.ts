@@ -58,8 +58,16 @@ export function requireThat(wanted: string, input: unknown): string {
 function nameOf(input: unknown): string {
   if (typeof input === "number" || typeof input === "boolean") return String(input);
   if (typeof input === "string") return `the string ${showInput(input)}`;
+  // Values in code can be of a class, such as Headers.
+  if (typeof input === "object" && input !== null && !Array.isArray(input) && !isPlain(input))
+    return `an instance of ${input.constructor.name}`;
   const type = input === null ? "null" : Array.isArray(input) ? "array" : typeof input;
   return typeNames[type] ?? type;
+}
+
+function isPlain(value: object): boolean {
+  const { name } = value.constructor ?? Object;
+  return name === "Object";
 }
 
 /** The most characters of a value in a message. */

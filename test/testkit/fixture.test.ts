@@ -57,6 +57,15 @@ test("the error of a call has the line of the test that called", async ({ sandbo
   });
 });
 
+test("the sandbox of a test refuses wrong arguments as any other does", async ({ sandbox }) => {
+  had.push(sandbox);
+  const wrong = { code: "argument_invalid" };
+  expect(() => sandbox.openWallet("0x12")).toThrow(expect.objectContaining(wrong));
+  expect(() => sandbox.openWallet(undefined as never)).toThrow(expect.objectContaining(wrong));
+  await expect(sandbox.receiver.next({ status: 200 } as never)).rejects.toMatchObject(wrong);
+  await expect(sandbox.receiver.next(undefined, -1)).rejects.toMatchObject(wrong);
+});
+
 test("the fixture restores its sandbox before the next test", async ({ sandbox }) => {
   expect(sandbox.description.urls).toEqual(had.at(-1)?.description.urls);
   expect(await sandbox.store.list("merchants", {})).toEqual([]);

@@ -49,8 +49,9 @@ export function leasedSandbox(
       receiver: leasedReceiver(sandbox.receiver, guard),
       wallets,
       openWallet(privateKey) {
+        const own = sandbox.openWallet(privateKey);
         const account = privateKeyToAccount(privateKey);
-        return walletOf(sandbox.openWallet(privateKey), `openWallet(${account.address})`, account);
+        return walletOf(own, `openWallet(${account.address})`, account);
       },
       // Each step notes for itself; a transaction that is never mined would be waited for without end.
       given: guardCalls(given, "given", guard, { isStepwise: true, own: { reviewer } }),
@@ -79,6 +80,10 @@ export function leasedSandbox(
 /** A caller that waits for a delivery that does not come must not hold the lease up, nor get one of a later test. */
 function leasedReceiver(receiver: SandboxReceiver, guard: LeaseGuard): SandboxReceiver {
   const next: SandboxReceiver["next"] = async (matches = () => true, timeoutMs) =>
-    await receiver.next((arrival) => !guard.isOver && matches(arrival), timeoutMs);
+    await receiver.next(
+      // The receiver refuses what is no function.
+      typeof matches === "function" ? (arrival) => !guard.isOver && matches(arrival) : matches,
+      timeoutMs,
+    );
   return guardCalls(receiver, "receiver", guard, { own: { next } });
 }

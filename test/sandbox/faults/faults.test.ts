@@ -370,6 +370,13 @@ describe("faults that can never act:", () => {
     expect(sandbox.faults.list()).toEqual([]);
   });
 
+  test("headers that are no plain object are refused as what they are", async () => {
+    const headers = new Headers({ "retry-after": "3" }) as never;
+    await expect(
+      sandbox.faults.set({ layer: "delivery", action: "answer", status: 503, headers }),
+    ).rejects.toThrow("The option headers must be an object, not an instance of Headers.");
+  });
+
   test("a method that no node has is refused, and no fault is set", async () => {
     await expect(sandbox.faults.set("node-down", { method: "eth_sendRawTransactoin" })).rejects.toThrow(
       'The option method must be a method of the node, such as "eth_sendRawTransaction", not "eth_sendRawTransactoin".',
