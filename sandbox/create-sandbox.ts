@@ -207,13 +207,25 @@ export interface Sandbox extends AsyncDisposable {
  * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { settings, saved } = await readSettings(options);
+  const deadline = new StartDeadline(settings.startTimeoutMs);
+  return await deadline.run(async () => await openSandbox(settings, saved, deadline));
+}
+
+/**
+ * Reads the options of a start, with the files that they name, and changes nothing.
+ *
+ * @internal
+ * @throws SandboxError option_invalid and others: those of a start that do not need the machine.
+ */
+export async function readSettings(
+  options: SandboxOptions,
+): Promise<{ settings: SandboxSettings; saved: LoadedSnapshot | null }> {
   checkOptions(options);
   const network = options.network === undefined ? null : await readNetwork(options.network);
   const chosen = network === null ? options : optionsOf(options, network);
   const { options: completed, saved, registrar } = await completeOptions(chosen);
-  const settings = resolveOptions(completed, registrar, network);
-  const deadline = new StartDeadline(settings.startTimeoutMs);
-  return await deadline.run(async () => await openSandbox(settings, saved, deadline));
+  return { settings: resolveOptions(completed, registrar, network), saved };
 }
 
 /** Starts the parts of a sandbox in the order in which they need each other; a start that fails closes what it opened. */

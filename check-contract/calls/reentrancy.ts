@@ -29,11 +29,9 @@ import { revertText } from "../fixture/revert-text.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 
-/** The views that a refund changes, and the others that show a payment. */
-const refundViews = ["purchase", "figures", "funding"] as const;
-const paymentViews = [...refundViews, "programState", "enrolledAs"] as const;
+/** The views that a payment or a refund changes, and those that show what it is of. */
+const views = ["purchase", "figures", "funding", "programState", "enrolledAs"] as const;
 
-const unknown = hashId("pur_unknown");
 const demo = hashId("prg_demo");
 const opened = hashId("prg_opened");
 
@@ -43,7 +41,7 @@ export const reentrancyCalls: CallSequence = {
   async run(recorder) {
     const { registrar, fixture } = recorder;
     const hostile = await sellForHostileTokens(recorder);
-    const [first = unknown, ...others] = hostile.ids;
+    const { paid: first } = hostile;
     const pay = (id: Hex) => payCall(registrar, id, 1n);
     const inTwoTokens = [fixture.purchase.commitment.hash, first, fixture.second.commitment.hash];
     const batch = payBatchCall(registrar, inTwoTokens, [1n, 2n, 3n]);
@@ -51,34 +49,38 @@ export const reentrancyCalls: CallSequence = {
     const payments = paymentsOf(recorder, first, await recorder.now());
     const rule = "a payment whose permit the token refuses with an error of its own uses the allowance";
     await recorder.call(rule, "buyer", payments[1]);
-    for (const [, { function: name, data }] of await validCalls(recorder))
+    const inner = await validCalls(recorder);
+    for (const { function: name, data } of inner)
       await callDuring(recorder, hostile, { name, data }, async () =>
         recorder.call(`${name} called during a transfer is refused`, "buyer", pay(first)),
       );
     for (const call of [pay(first), ...payments])
       await moveInexactly(recorder, hostile, "payment", ["buyer", call]);
-    for (const name of paymentViews)
-      await callDuring(recorder, hostile, viewOf(name, hostile, first), async () =>
-        recorder.call(`${name}() called during a payment shows it`, "buyer", pay(first)),
-      );
-    for (const id of others) {
-      await recorder.call("a purchase is paid", "buyer", pay(id));
-      await recorder.call("a purchase is claimed", "beneficiary", claimCall(registrar, id, hashId("claim")));
-    }
-    const refund = collectRefundCall(registrar, others[0] ?? unknown, 1n, hashId("decision"));
+    for (const call of [pay(first), ...payments])
+      for (const name of views)
+        await callDuring(recorder, hostile, viewOf(name, hostile, first), async () =>
+          recorder.call(`${name}() called during a payment by ${call.function} shows it`, "buyer", call),
+        );
+    const refund = collectRefundCall(registrar, await hostile.claim(), 1n, hashId("decision"));
     await moveInexactly(recorder, hostile, "refund", ["operator", refund]);
-    for (const [index, name] of refundViews.entries()) {
-      const id = others[index] ?? unknown;
+    for (const name of views) {
+      const id = await hostile.claim();
       const collect = collectRefundCall(registrar, id, 1n, hashId("decision"));
       await callDuring(recorder, hostile, viewOf(name, hostile, id), async () =>
         recorder.call(`${name}() called during a refund shows it`, "operator", collect),
+      );
+    }
+    for (const { function: name, data } of inner) {
+      const collect = collectRefundCall(registrar, await hostile.claim(), 1n, hashId("decision"));
+      await callDuring(recorder, hostile, { name, data }, async () =>
+        recorder.call(`${name} called during the transfer of a refund is refused`, "operator", collect),
       );
     }
     await openDuring(recorder, hostile);
   },
 };
 
-type ReadView = (typeof paymentViews)[number];
+type ReadView = (typeof views)[number];
 
 /** Returns the call of a view of a purchase, or of what it belongs to. */
 function viewOf(name: ReadView, { authorization: { program, merchantRef, wallet } }: Hostile, id: Hex) {
@@ -92,8 +94,8 @@ function viewOf(name: ReadView, { authorization: { program, merchantRef, wallet 
   return { name, data: encodeView(name, args[name]).data };
 }
 
-/** Returns a call of each function that changes state, valid in this sequence, and who may send it. */
-async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
+/** Returns a call of each function that changes state, valid in this sequence but for its caller. */
+async function validCalls(recorder: CallRecorder): Promise<Call[]> {
   const { registrar, fixture } = recorder;
   const transfer = transferAdminCall(registrar, demo, fixture.address("stranger"));
   await recorder.call("the admin names a wallet that may accept", "deployer", transfer);
@@ -104,22 +106,22 @@ async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
   const { hash: id } = fixture.purchase.commitment;
   const { hash: other } = fixture.second.commitment;
   return [
-    ["stranger", openProgramCall(registrar, opened, terms)],
-    ["deployer", setBoundsCall(registrar, demo, terms)],
-    ["deployer", setPausedCall(registrar, demo, false)],
-    ["deployer", transfer],
-    ["stranger", acceptAdminCall(registrar, demo)],
-    ["other_merchant", enrollCall(registrar, funding.authorization, funding.signature)],
-    ["merchant", revokeFundingCall(registrar, demo, hashId(fixture.merchant.id))],
-    ["merchant", registerCall(registrar, signed.commitment, signed.signature)],
-    ["operator", offerCall(registrar, signed.commitment, signed.signature)],
-    ["operator", withdrawOfferCall(registrar, other)],
-    ["operator", collectRefundCall(registrar, id, 1n, hashId("decision"))],
-    ["buyer", payCall(registrar, other, 1n)],
-    ["buyer", payBatchCall(registrar, [other], [1n])],
-    ["buyer", fixture.payWithPermit(fixture.second, 1n)],
-    ["beneficiary", claimCall(registrar, id, hashId("claim"))],
-    ["stranger", expireCall(registrar, other)],
+    openProgramCall(registrar, opened, terms),
+    setBoundsCall(registrar, demo, terms),
+    setPausedCall(registrar, demo, false),
+    transfer,
+    acceptAdminCall(registrar, demo),
+    enrollCall(registrar, funding.authorization, funding.signature),
+    revokeFundingCall(registrar, demo, hashId(fixture.merchant.id)),
+    registerCall(registrar, signed.commitment, signed.signature),
+    offerCall(registrar, signed.commitment, signed.signature),
+    withdrawOfferCall(registrar, other),
+    collectRefundCall(registrar, id, 1n, hashId("decision")),
+    payCall(registrar, other, 1n),
+    payBatchCall(registrar, [other], [1n]),
+    fixture.payWithPermit(fixture.second, 1n),
+    claimCall(registrar, id, hashId("claim")),
+    expireCall(registrar, other),
   ];
 }
 
@@ -139,8 +141,8 @@ async function openDuring(recorder: CallRecorder, hostile: Hostile): Promise<voi
   const { operator, commitmentSigner, bounds } = await recorder.programState();
   const terms = { operator, commitmentSigner, bounds: { ...bounds, validUntil: Number(bounds.validUntil) } };
   const inner = { name: "openProgram", data: openProgramCall(registrar, opened, terms).data };
-  const [paid = unknown] = hostile.ids;
-  const refunded = hostile.ids.at(-1) ?? unknown;
+  const { paid } = hostile;
+  const refunded = await hostile.claim();
   const [batch, permitted] = paymentsOf(recorder, paid, await recorder.now());
   const outer: [what: string, actor: Actor, call: Call][] = [
     ["a batch", "buyer", batch],
@@ -157,10 +159,13 @@ async function openDuring(recorder: CallRecorder, hostile: Hostile): Promise<voi
 interface Hostile {
   token: Address;
   authorization: FundingAuthorization;
-  ids: readonly Hex[];
+  /** An offered purchase that is paid, unit by unit. */
+  paid: Hex;
+  /** Has another purchase registered, paid in part and claimed, and returns its id. */
+  claim(): Promise<Hex>;
 }
 
-/** Has a merchant register purchases in hostile tokens, one for payments and the others for refunds, which the buyer can pay and the merchant can refund. */
+/** Has a merchant sell purchases in hostile tokens, one for payments and others for refunds, which the buyer can pay and the merchant can refund. */
 async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
   const { registrar, fixture } = recorder;
   const token = await fixture.deploy("HostileToken");
@@ -178,14 +183,22 @@ async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
   await recorder.call("a merchant enrolls for them", "other_merchant", enroll);
   const refunds = approve(fixture.contracts.funding_source);
   await recorder.call("the merchant lets refunds be drawn", "other_merchant", refunds);
-  const ids: Hex[] = [];
-  for (const name of ["paid", ...refundViews, "refunded"]) {
-    const sold = await recorder.sign({ merchant: authorization.wallet, token, salt: hashId(name) });
+  const sign = async (name: string) =>
+    await recorder.sign({ merchant: authorization.wallet, token, salt: hashId(name) });
+  const { id: paid, commitment, signature: signed } = await sign("paid");
+  await recorder.call("a purchase in them is offered", "operator", offerCall(registrar, commitment, signed));
+  let count = 0;
+  const claim = async () => {
+    count += 1;
+    const sold = await sign(`claimed ${count}`);
     const register = registerCall(registrar, sold.commitment, sold.signature);
     await recorder.call("the merchant registers a purchase in them", "other_merchant", register);
-    ids.push(sold.id);
-  }
-  return { token, authorization, ids };
+    await recorder.call("a purchase is paid", "buyer", payCall(registrar, sold.id, 1n));
+    const filed = claimCall(registrar, sold.id, hashId("claim"));
+    await recorder.call("a purchase is claimed", "beneficiary", filed);
+    return sold.id;
+  };
+  return { token, authorization, paid, claim };
 }
 
 /** Who pays whom by a call that moves tokens, and from which wallet. */
@@ -255,7 +268,7 @@ async function callDuring(
     client.readContract({ ...query, functionName: "succeeded" }),
     client.readContract({ ...query, functionName: "answer" }),
   ]);
-  const view = paymentViews.find((one) => one === name);
+  const view = views.find((one) => one === name);
   if (view === undefined) recorder.noteInner(succeeded ? "succeeded" : describeRefusal(answer));
   else recorder.note(`${view}() during the transfer`, decodeView(view, succeeded ? answer : null));
 }

@@ -1,4 +1,4 @@
-import { describeState, labelOf, type PurchaseState, purchaseStates } from "./state.ts";
+import { describeState, isRefundedInFull, labelOf, type PurchaseState, purchaseStates } from "./state.ts";
 import { operatorOf, secondOf } from "./steps.ts";
 import { table } from "./table/all.ts";
 import type { TableCall } from "./table/table-call.ts";
@@ -43,9 +43,12 @@ function isTried(
   if (by === "commitment signer" && state.wallets === "contracts") return false;
   if (plainOnly && (state.funding !== "active" || state.program !== "running")) return false;
   if (second !== undefined && second < secondOf(state)) return false;
-  if (after === "a refund" && operatorOf(state) === null) return false;
+  // Together with a refund of all that was paid, it would be above the cap.
+  if (after === "a refund" && (operatorOf(state) === null || isRefundedInFull(state))) return false;
   if (after === "a claim" && (state.paid === "nothing" || state.claim !== "none")) return false;
-  return !ignoresPurchase || (state.paid === "nothing" && state.status === "open");
+  return (
+    !ignoresPurchase || (state.paid === "nothing" && state.status === "open" && state.parties === "apart")
+  );
 }
 
 /** A call, and the states of one name that it is tried in. */

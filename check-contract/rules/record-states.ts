@@ -43,15 +43,19 @@ export async function recordStates(
   calls: readonly TableCall[],
 ): Promise<StatesRecording> {
   const chosen = new Set(calls);
-  const recorder = new StateRecorder(await prepareScene(fixture));
+  const scene = await prepareScene(fixture);
+  const recorders = {
+    apart: new StateRecorder(scene),
+    "own beneficiary": new StateRecorder({ ...scene, purchase: scene.ownPurchase }),
+  };
   const states: StateRecording[] = [];
   const waiting = [...plannedStates.entries()];
   const recordInTurn = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      states[next[0]] = await recorder.record(next[1], chosen);
+      states[next[0]] = await recorders[next[1].state.parties].record(next[1], chosen);
   };
   await Promise.all(Array.from({ length: atOnce }, recordInTurn));
-  return { states, views: recorder.views };
+  return { states, views: recorders.apart.views };
 }
 
 /** Simulates the calls of a state, each on top of the steps to the state. */

@@ -37,6 +37,8 @@ export interface Scene {
   terms: (changes?: Partial<ProgramTerms>) => ProgramTerms;
   /** The purchase whose states are tried. */
   purchase: SignedCommitment;
+  /** That of the states in which the buyer is its own beneficiary. */
+  ownPurchase: SignedCommitment;
   /** A purchase of the same merchant that is paid and claimed. */
   other: SignedCommitment;
   /** Purchases of the same merchant that are not on chain, by their amount. */
@@ -98,6 +100,9 @@ export async function prepareScene(fixture: ContractFixture): Promise<Scene> {
     newMerchantRef: hashId("mrc_again"),
     terms: await termsOf(recorder, start),
     purchase: await sign("purchase", amounts.purchase),
+    ownPurchase: await sign("own purchase", amounts.purchase, {
+      beneficiary: fixture.address(actors.buyer),
+    }),
     other: await sign("other", amounts.cap - amounts.rest),
     next: (amount) => next.get(amount) ?? fail(amount),
     mates: await registerMates(recorder, later),

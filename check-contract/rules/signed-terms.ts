@@ -23,6 +23,8 @@ export type PurchaseTerms =
   | "with an offer deadline of zero"
   | "in token 0"
   | "with the buyer as the beneficiary"
+  | "with the buyer as the beneficiary, signed by no key"
+  | "with the merchant as the buyer and the beneficiary"
   | "with a claim deadline at the end of the funding"
   | "with a claim deadline one second after the funding"
   | "of a merchant without an enrollment"
@@ -83,6 +85,7 @@ async function signPurchases(recorder: CallRecorder, start: number): Promise<Sig
       ...fields,
     });
   const plain = await sign();
+  const own = await sign({ beneficiary: fixture.address(actors.buyer) });
   const signedBy = async (role: Role) => ({
     ...plain,
     signature: await fixture
@@ -98,7 +101,12 @@ async function signPurchases(recorder: CallRecorder, start: number): Promise<Sig
     }),
     "with an offer deadline of zero": await sign({ offerDeadline: 0n }),
     "in token 0": await sign({ token: zeroAddress }),
-    "with the buyer as the beneficiary": await sign({ beneficiary: fixture.address(actors.buyer) }),
+    "with the buyer as the beneficiary": own,
+    "with the buyer as the beneficiary, signed by no key": { ...own, signature: `0x${"11".repeat(64)}1b` },
+    "with the merchant as the buyer and the beneficiary": await sign({
+      buyer: merchant,
+      beneficiary: merchant,
+    }),
     "with a claim deadline at the end of the funding": await sign({ claimDeadline: second(ends.funding) }),
     "with a claim deadline one second after the funding": await sign({
       claimDeadline: second(ends.funding + 1),

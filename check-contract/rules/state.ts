@@ -8,6 +8,8 @@ export interface PurchaseState {
   program: "running" | "paused" | "without bounds" | "without an operator" | "with another operator";
   /** Whether the wallets have code. */
   wallets: "keys" | "contracts";
+  /** Whether the buyer is its own beneficiary. */
+  parties: "apart" | "own beneficiary";
 }
 
 type Dimension = keyof PurchaseState;
@@ -21,6 +23,7 @@ export const stateValues = {
   funding: ["active", "revoked", "re-enrolled"],
   program: ["running", "paused", "without bounds", "without an operator", "with another operator"],
   wallets: ["keys", "contracts"],
+  parties: ["apart", "own beneficiary"],
 } as const satisfies { [D in Dimension]: readonly PurchaseState[D][] };
 
 /** How a report names the values other than the plainest ones. */
@@ -34,6 +37,7 @@ const words: { readonly [value: string]: string } = {
   "without an operator": "program without an operator",
   "with another operator": "program with another operator",
   contracts: "wallets with code",
+  "own beneficiary": "buyer is its own beneficiary",
 };
 
 /** The changes of a program that are combined with a revoked funding. */
@@ -51,17 +55,23 @@ export const purchaseStates: readonly PurchaseState[] = Object.entries(stateValu
   .toSorted((left, right) => wordsOf(left).length - wordsOf(right).length);
 
 /** Leaves out the states that a purchase cannot have, and some in which both its funding and its program differ. */
-function isTried({ route, paid, claim, status, funding, program, wallets }: PurchaseState): boolean {
+function isTried({ route, paid, claim, status, funding, program, wallets, parties }: PurchaseState): boolean {
   const isPlain = funding === "active" && program === "running";
   return (
     (paid !== "nothing" || claim === "none") &&
     (paid !== "all" || status === "open") &&
     (route === "offer" || status !== "withdrawn") &&
     (wallets === "keys" || isPlain) &&
+    (parties === "apart" || (isPlain && wallets === "keys" && status === "open")) &&
     (funding === "active" ||
       program === "running" ||
       (funding === "revoked" && withRevoked.includes(program)))
   );
+}
+
+/** Returns whether all that was paid is refunded, and not one unit of it: what a contract may judge by is tried with both. */
+export function isRefundedInFull({ route, paid, claim }: PurchaseState): boolean {
+  return claim === "refunded" && (route === "offer") === (paid === "a part");
 }
 
 /** Returns the words for the values of a state that are not the plainest ones. */
@@ -69,7 +79,8 @@ function wordsOf(state: PurchaseState): readonly string[] {
   const dimensions = Object.keys(stateValues) as Dimension[];
   return dimensions.flatMap((dimension) => {
     const value = state[dimension];
-    return dimension === "route" || value === stateValues[dimension][0] ? [] : [words[value] ?? value];
+    if (dimension === "route" || value === stateValues[dimension][0]) return [];
+    return [dimension === "claim" && isRefundedInFull(state) ? "refunded in full" : (words[value] ?? value)];
   });
 }
 

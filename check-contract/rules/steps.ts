@@ -19,7 +19,7 @@ import {
 import { hashId } from "../../protocol/values/id.ts";
 import type { Scene } from "./scene.ts";
 import { type SignerWithCode, signersWithCode } from "./signers.ts";
-import type { PurchaseState } from "./state.ts";
+import { isRefundedInFull, type PurchaseState } from "./state.ts";
 import { actors, amounts, ends, type Role } from "./values.ts";
 
 /** A call by one of the roles. */
@@ -43,6 +43,11 @@ export function operatorOf({ program }: PurchaseState): Role | null {
   return program === "with another operator" ? "other operator" : "operator";
 }
 
+/** Returns who may claim. */
+export function claimantOf({ parties }: PurchaseState): Role {
+  return parties === "apart" ? "beneficiary" : "buyer";
+}
+
 /** A change between a state and a call, in the second of the state: such as a refund of the other purchase, or a block of the merchant. */
 export type Preparation =
   | "a refund"
@@ -61,14 +66,17 @@ export type Preparation =
   | "a pause"
   | "a transfer of the admin"
   | "a transfer of the admin to another wallet"
+  | "a transfer of the admin to itself"
   | "a withdrawn transfer of the admin"
   | "a transfer of the admin, which is the operator"
   | "the acceptance of another admin"
   | "the end of the bounds"
+  | "longer bounds"
   | "a largest purchase of zero"
   | "a budget of zero"
   | "another offer"
   | "another registration"
+  | "another enrollment"
   | "an enrollment in another token"
   | "an enrollment in another program"
   | "the end of the commitment signer"
@@ -84,6 +92,8 @@ export interface StepCalls {
   payAll: Call;
   claim: Call;
   refund: Call;
+  refundPart: Call;
+  refundAll: Call;
   withdraw: Call;
   revoke: Call;
   enrollAgain: Call;
@@ -108,6 +118,8 @@ export function encodeSteps(scene: Scene): StepCalls {
     payAll: payCall(registrar, id, amounts.purchase),
     claim: claimCall(registrar, id, hashId("claim")),
     refund: refundCall(scene, id, 1n),
+    refundPart: refundCall(scene, id, amounts.part),
+    refundAll: refundCall(scene, id, amounts.purchase),
     withdraw: withdrawOfferCall(registrar, id),
     revoke: revokeFundingCall(registrar, program, merchantRef),
     enrollAgain: scene.enroll.again,
@@ -177,10 +189,12 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
       ...set({ bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } }),
     ],
     "the end of the bounds": set({ bounds: { ...terms().bounds, validUntil: start + 1 } }),
+    "longer bounds": set({ bounds: { ...terms().bounds, validUntil: start + ends.newFunding } }),
     "a largest purchase of zero": set({ bounds: { ...terms().bounds, maxPurchase: 0n } }),
     "a budget of zero": set({ bounds: { ...terms().bounds, openBudget: 0n } }),
     "another offer": [{ by: "operator", call: commitCall(scene, offerCall) }],
     "another registration": [{ by: "merchant", call: commitCall(scene, registerCall) }],
+    "another enrollment": [revoke, { by: "merchant", call: enroll.again }],
     "an enrollment in another token": [revoke, { by: "merchant", call: enroll["in another token"] }],
     "an enrollment in another program": [{ by: "merchant", call: enroll["in another program"] }],
     "the end of the commitment signer": set({ commitmentSigner: zeroAddress }),
@@ -204,6 +218,7 @@ function adminChanges({ registrar, program, terms, fixture }: Scene) {
   return {
     "a transfer of the admin": [transfer],
     "a transfer of the admin to another wallet": [transfer, transferTo(fixture.address(actors.beneficiary))],
+    "a transfer of the admin to itself": [transferTo(fixture.address(actors.admin))],
     "a withdrawn transfer of the admin": [transfer, transferTo(zeroAddress)],
     "a transfer of the admin, which is the operator": [
       { by: "admin", call: setBoundsCall(registrar, program, ownTerms) },
@@ -252,7 +267,7 @@ function leave({ fixture, balances }: Scene, by: "buyer" | "merchant", rest: big
   return { by, call: { to: fixture.contracts.token, function: "transfer", data } };
 }
 
-/** Returns the steps of a change after the steps to a state. A refund is collected by the operator of the state. */
+/** Returns the steps of a change after the steps to a state. A refund is collected by the operator of the state, and a claim is filed by its claimant. */
 export function stepsOf(
   preparation: Preparation | undefined,
   state: PurchaseState,
@@ -260,23 +275,25 @@ export function stepsOf(
 ): readonly Step[] {
   if (preparation === undefined) return [];
   const second = secondOf(state);
-  return after[preparation].map(({ by, call }) => ({
-    by: by === "operator" ? (operatorOf(state) ?? by) : by,
-    call,
-    second,
-  }));
+  const actual: { readonly [R in Role]?: Role } = {
+    operator: operatorOf(state) ?? "operator",
+    beneficiary: claimantOf(state),
+  };
+  return after[preparation].map(({ by, call }) => ({ by: actual[by] ?? by, call, second }));
 }
 
 /** Returns the steps to a state. The funding and the program change last, so that no step is refused. */
 export function stepsTo(state: PurchaseState, calls: StepCalls): readonly Step[] {
   const { route, paid, claim, status, funding, program } = state;
+  const refundAll = paid === "all" ? calls.refundAll : calls.refundPart;
+  const refund = isRefundedInFull(state) ? refundAll : calls.refund;
   const steps: [isTaken: boolean, by: Role, call: Call][] = [
     [route === "offer", "operator", calls.offer],
     [route === "registration", "merchant", calls.registration],
     [paid === "a part", "buyer", calls.payPart],
     [paid === "all", "buyer", calls.payAll],
-    [claim !== "none", "beneficiary", calls.claim],
-    [claim === "refunded", "operator", calls.refund],
+    [claim !== "none", claimantOf(state), calls.claim],
+    [claim === "refunded", "operator", refund],
     [status === "withdrawn", "operator", calls.withdraw],
     [funding !== "active", "merchant", calls.revoke],
     [funding === "re-enrolled", "merchant", calls.enrollAgain],

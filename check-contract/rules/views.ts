@@ -51,6 +51,7 @@ export function otherViews({ mates, merchantRef, purchase, authorization, fixtur
     viewOf("funding", elsewhere, merchantRef),
     viewOf("enrolledAs", elsewhere, fixture.address(actors.merchant)),
     viewOf("hashPurchase", purchase.commitment),
+    viewOf("hashPurchase", { ...purchase.commitment, offerDeadline: purchase.commitment.claimDeadline + 1n }),
     viewOf("hashClaim", claim),
     viewOf("hashFunding", authorization),
   ];

@@ -1,15 +1,16 @@
 import { styleText } from "node:util";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { defaultPorts } from "../../server/documentation/at-addresses.ts";
 import { type ConfiguredValue, configurable, configure } from "../configuration.ts";
-import { noteImplied } from "../describe-failure.ts";
-import { type Finding, healthy } from "../doctor/finding.ts";
+import { describeFailure, noteImplied } from "../describe-failure.ts";
+import { broken, type Finding, healthy } from "../doctor/finding.ts";
 import type { NetworkFlags } from "../network-options.ts";
 import {
   addPortOptions,
   dataDirectoryOption,
   jsonOption,
   poolPortOption,
+  readSandboxOptions,
   type SandboxFlags,
 } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
@@ -59,7 +60,7 @@ export function doctorCommand(terminal: Terminal): Command {
       });
       findings.push(await examinePool(port));
       findings.push(...(await examineChainNode(networkFlags(configured))));
-      findings.push(describeConfiguration(configured));
+      findings.push(describeConfiguration(configured), ...(await findWrongValues(configured)));
       print(terminal, flags, { findings }, render(findings));
       if (findings.some(({ ok }) => !ok)) terminal.exitCode = 1;
     });
@@ -88,6 +89,24 @@ function networkFlags(configured: ReadonlyMap<string, ConfiguredValue>): Network
     ...(publicUrl !== undefined && { publicRpcUrl: String(publicUrl) }),
     ...(chainId !== undefined && { allowChainId: Number(chainId) }),
   };
+}
+
+/** Finds out why a start would refuse the values; says nothing if it would not. */
+async function findWrongValues(values: ReadonlyMap<string, ConfiguredValue>): Promise<Finding[]> {
+  const flags = [...values.values()].map(({ flag, value }) => [new Option(flag).attributeName(), value]);
+  try {
+    // A command can have another data directory, and a database or a node is looked at above.
+    const { dataDir: _, ...others } = Object.fromEntries(flags);
+    const [{ readSettings }, { pinReceiver }] = await Promise.all([
+      import("../../sandbox/create-sandbox.ts"),
+      import("../../sandbox/lib/http/pin-receiver.ts"),
+    ]);
+    const { receiverUrl } = (await readSettings(readSandboxOptions(others))).settings;
+    if (receiverUrl !== undefined) await pinReceiver(receiverUrl);
+    return [];
+  } catch (error) {
+    return [broken("options", describeFailure(error), "Change it where it is set.")];
+  }
 }
 
 /** Says where each value came from. */

@@ -279,6 +279,15 @@ test.each([
   ["ROUTING_SANDBOX_STORE", "mysql://me@127.0.0.1/none", "database", "must be a URL as in postgres://"],
   ["ROUTING_SANDBOX_RPC_URL", "http://127.0.0.1:1", "chain node", "gives no answer"],
   ["ROUTING_SANDBOX_PUBLIC_RPC_URL", "http://127.0.0.1:1", "chain node", "no node is named"],
+  [
+    "ROUTING_SANDBOX_PROGRAM",
+    "Prg X",
+    "options",
+    'ROUTING_SANDBOX_PROGRAM has "Prg X", which is no program id',
+  ],
+  ["ROUTING_SANDBOX_RECEIVER_URL", "localhost:3", "options", "is not an absolute http or https URL"],
+  ["ROUTING_SANDBOX_REGISTRAR", "none.json", "options", "The artifact none.json cannot be read"],
+  ["ROUTING_SANDBOX_SEED", "", "options", "ROUTING_SANDBOX_SEED is empty"],
 ])("doctor reaches what %s=%s names", async (name, value, check, found) => {
   process.env[name] = value;
   const { code, stdout } = await tryCli(["doctor", "--json"]);

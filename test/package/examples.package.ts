@@ -91,3 +91,20 @@ test("a fixture of jest begins while its config fakes the timers of every file",
   const env = { ...npm.env, NODE_OPTIONS: "--experimental-vm-modules" };
   expect(await run("sh", ["-c", command], { cwd, env })).toMatch(/Tests: +2 passed, 2 total/);
 });
+
+test("a forgotten await fails its test in jest, also after a test that has left a rejection behind", async () => {
+  const cwd = join(npm.cwd, "jest");
+  const source = `import { sandboxFixture } from "routing-sandbox/fixture";
+const fixture = sandboxFixture({ trace: "never" });
+beforeEach(fixture.begin);
+afterEach(fixture.end);
+afterAll(fixture.close);
+test("leaves a rejection", async () => void Promise.reject(new Error("own")));
+test("forgets", async () => void fixture.sandbox.given.purchase({ state: "paid" }));
+`;
+  await writeFile(join(cwd, "left.test.js"), source);
+  const command = "NODE_OPTIONS=--experimental-vm-modules npx jest left.test.js --testTimeout=60000";
+  const failed = run("sh", ["-c", command], { ...npm, cwd });
+  await expect(failed).rejects.toThrow("given.purchase()");
+  await expect(failed).rejects.toThrow(/Tests: +2 failed, 2 total/);
+});

@@ -8,10 +8,19 @@ interface JestTest {
   failing?: boolean;
 }
 
-/** The events of jest-circus that begin a test and that say that it failed; `error` is one that no code has handled. */
+/** The events of jest-circus that begin a test and that say that it failed; `error` is one that no code has handled, with its promise if it is a rejection. */
 type JestEvent =
   | { name: "test_start"; test: JestTest }
-  | { name: "test_fn_failure" | "hook_failure" | "error"; test?: JestTest; error: unknown };
+  | { name: "test_fn_failure" | "hook_failure"; test?: JestTest; error: unknown }
+  | { name: "error"; error: unknown; promise?: unknown };
+
+/** The state of jest-circus after an event, as far as it says whose an error is. Jest before 30.5 has no promises of a test. */
+interface JestState {
+  currentlyRunningTest?: {
+    errors?: readonly unknown[];
+    unhandledRejectionErrorByPromise?: ReadonlyMap<unknown, unknown>;
+  } | null;
+}
 
 /** The configuration of jest, as far as it fakes timers. */
 interface JestConfig {
@@ -52,9 +61,17 @@ export default class RoutingSandboxEnvironment extends TestEnvironment {
   }
 
   /** Keeps the test that runs, and its errors. */
-  handleTestEvent(event: JestEvent): void {
+  handleTestEvent(event: JestEvent, { currentlyRunningTest: running }: JestState): void {
     if (event.name === "test_start") this.global[jestTestKey] = begun(event.test, this.#file);
-    else if (["test_fn_failure", "hook_failure", "error"].includes(event.name)) this.#note(event.error);
+    else if (event.name === "error") {
+      // Jest counts what an earlier test has left behind as that one's.
+      const { error, promise } = event;
+      const isOwn =
+        promise === undefined
+          ? running?.errors?.includes(error)
+          : running?.unhandledRejectionErrorByPromise?.has(promise);
+      if (isOwn !== false) this.#note(error);
+    } else if (["test_fn_failure", "hook_failure"].includes(event.name)) this.#note(event.error);
   }
 
   #note(error: unknown): void {

@@ -1,3 +1,4 @@
+import type { Scene } from "../scene.ts";
 import { setPaused, specialAdminCalls } from "./program-calls.ts";
 import { define, type Variant } from "./table-call.ts";
 import { validCalls } from "./valid-calls.ts";
@@ -5,31 +6,44 @@ import { validCalls } from "./valid-calls.ts";
 /** The functions that only the admin calls. */
 const ofAdmin = ["setBounds", "setPaused", "transferAdmin"];
 
+/** The calls that only the admin makes. */
+const adminOnly = [
+  ...Object.entries(validCalls).flatMap(([name, { call }]) =>
+    ofAdmin.includes(name) ? [{ name, call: (scene: Scene) => call(scene) }] : [],
+  ),
+  { name: "setPaused false", call: setPaused(false).call },
+  ...specialAdminCalls,
+];
+
 /** Who is not the admin: the wallet that is named, before it has accepted, and the former admin after that. */
 export const formerAdminCalls = define<Variant>(
   () => ({ WrongCaller: true }),
   [
-    ...Object.entries(validCalls).flatMap(([name, { call }]) =>
-      ofAdmin.includes(name) ? [{ name, call }] : [],
+    ...adminOnly.map(({ name, call }) => ({ name, call, only: "offer, open" as const })),
+    // Nor is the wallet that is named any other one.
+    ...Object.entries(validCalls).flatMap(([name, { by, call, only = "offer, open", second }]) =>
+      by === "stranger" || ofAdmin.includes(name)
+        ? []
+        : [{ name, call: (scene: Scene) => call(scene, "stranger"), only, ...(second && { second }) }],
     ),
-    { name: "setPaused false", call: setPaused(false).call },
-    ...specialAdminCalls,
-  ].flatMap(({ name, call }) => [
-    {
-      call,
-      by: "stranger" as const,
-      name: `${name} by the named admin`,
-      only: "offer, open" as const,
-      after: "a transfer of the admin" as const,
-    },
-    {
-      call,
-      by: "admin" as const,
-      name: `${name} by the former admin`,
-      only: "offer, open" as const,
-      after: "the acceptance of another admin" as const,
-    },
-  ]),
+  ]
+    .map(
+      (variant): Variant => ({
+        ...variant,
+        by: "stranger",
+        name: `${variant.name} by the named admin`,
+        after: "a transfer of the admin",
+      }),
+    )
+    .concat(
+      adminOnly.map(({ name, call }) => ({
+        call,
+        by: "admin",
+        name: `${name} by the former admin`,
+        only: "offer, open",
+        after: "the acceptance of another admin",
+      })),
+    ),
 );
 
 /** A valid call of each function while the admin has named another one, and after that one has accepted: both change nothing but who the admin is. */

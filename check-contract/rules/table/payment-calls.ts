@@ -48,7 +48,11 @@ export const payments = define<Payment>(
       { ...pay(amounts.part + 1n), name: `${how} of more than a part` },
       { ...pay(amounts.purchase + 1n), name: `${how} of more than the amount` },
       { ...pay(amounts.wide), name: `${how} above 128 bits`, only: "offer, open" as const },
-      { ...pay(maxUint256), name: `${how} of the largest number`, only: "offer, paid" as const },
+      ...(["open", "paid"] as const).map((status) => ({
+        ...pay(maxUint256),
+        name: `${how} of the largest number while it is ${status}`,
+        only: `offer, ${status}` as const,
+      })),
       { ...pay(amounts.part), name: `${how} of an expired purchase`, only: "offer, expired" as const },
       {
         ...pay(1n),
@@ -316,6 +320,11 @@ export const repeatedPayments = define<Payment>(
   paymentRules,
   [
     { name: "payBatch with the purchase twice", call: payTwice(1n, 2n), amount: 3n },
+    {
+      name: "payBatch with the same payment twice",
+      call: ({ registrar, purchase: { id } }: Scene) => payBatchCall(registrar, [id, id], [1n, 1n]),
+      amount: 2n,
+    },
     {
       name: "payBatch with the purchase twice, of its amount in sum",
       call: payTwice(amounts.part, amounts.part),

@@ -52,8 +52,9 @@ export interface NewPurchase extends Variant {
 /** Returns the rules of a new purchase, by both routes. */
 function newPurchaseRules(state: PurchaseState, { amount, second, after }: NewPurchase): Rules {
   const enrolled = state.funding !== "revoked";
-  const rest =
-    state.funding === "re-enrolled" ? amounts.newCap : after === "a refund" ? amounts.rest : amounts.cap;
+  const refunded = after === "a refund" ? amounts.rest : amounts.cap;
+  const usedUp = after === "a refund of the whole cap";
+  const rest = state.funding === "re-enrolled" ? amounts.newCap : usedUp ? 0n : refunded;
   return {
     ProgramPaused: state.program === "paused",
     AmountOutOfRange: isOutside(amount, amounts.largest),
@@ -93,6 +94,12 @@ export const registrations = define<NewPurchase>(registrationRules, [
       after: "a refund" as const,
     },
     { ...register(amounts.wide), name: "register above 128 bits", only: "offer, open" as const },
+    {
+      ...register(1n),
+      name: "register after the cap is used up",
+      after: "a refund of the whole cap" as const,
+      only: "offer, open" as const,
+    },
     {
       ...register(amounts.largest),
       name: "register the largest amount",
@@ -145,6 +152,12 @@ export const offers = define<NewPurchase>(offerRules, [
       only: "offer, open" as const,
     },
     { ...offer(amounts.rest + 1n), name: "offer above the rest of the cap", after: "a refund" as const },
+    {
+      ...offer(1n),
+      name: "offer after the cap is used up",
+      after: "a refund of the whole cap" as const,
+      only: "offer, open" as const,
+    },
     { ...offer(amounts.purchase), name: "offer in the last second of the bounds", second: ends.bounds },
     { ...offer(amounts.purchase), name: "offer one second after the bounds", second: ends.bounds + 1 },
   ].map((variant) => ({ ...variant, by: "operator" as const })),
@@ -246,6 +259,7 @@ const acceptAdmin = {
 const namedAfter: { readonly [P in Preparation]?: Role } = {
   "a transfer of the admin": "stranger",
   "a transfer of the admin to another wallet": "beneficiary",
+  "a transfer of the admin to itself": "admin",
   "a transfer of the admin, which is the operator": "stranger",
 };
 
@@ -264,6 +278,7 @@ export const handovers = define<Variant & { elsewhere?: true }>(
       [
         ["stranger", "a transfer of the admin to another wallet"],
         ["beneficiary", "a transfer of the admin to another wallet"],
+        ["admin", "a transfer of the admin to itself"],
         ["stranger", "a withdrawn transfer of the admin"],
         ["stranger", "a transfer of the admin, which is the operator"],
         ["stranger", "the acceptance of another admin"],
@@ -361,6 +376,13 @@ export const openings = define<Variant & { error?: string }>(
     { ...taken, name: "openProgram by the stranger", by: "stranger" },
     {
       ...taken,
+      name: "openProgram by the named admin",
+      by: "stranger",
+      after: "a transfer of the admin",
+      only: "offer, open",
+    },
+    {
+      ...taken,
       name: "openProgram by the former admin",
       by: "admin",
       after: "the acceptance of another admin",
@@ -369,6 +391,12 @@ export const openings = define<Variant & { error?: string }>(
     { ...open(newProgram), name: "openProgram of a new program by the stranger", by: "stranger" },
     ...[
       { ...open(zero), name: "openProgram with a zero id", error: "ZeroValue" },
+      {
+        ...open(newProgram, ({ terms }) => ({
+          bounds: { ...terms().bounds, maxPurchase: 0n, openBudget: 0n },
+        })),
+        name: "openProgram for registrations only",
+      },
       {
         ...open(newProgram, ({ terms }) => ({ bounds: { ...terms().bounds, validUntil: 1 } })),
         name: "openProgram with bounds that have ended",

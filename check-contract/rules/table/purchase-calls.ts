@@ -1,8 +1,8 @@
-import type { Hex } from "viem";
+import { type Hex, maxUint256 } from "viem";
 import { claimCall, collectRefundCall, expireCall, withdrawOfferCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Scene } from "../scene.ts";
-import { operatorOf } from "../steps.ts";
+import { claimantOf, operatorOf } from "../steps.ts";
 import { amounts, ends, zero } from "../values.ts";
 import { byEveryone, define, isLate, isOutside, paidOf, type Variant } from "./table-call.ts";
 
@@ -15,7 +15,7 @@ const claimWith = (hash: Hex) => ({
 /** The claims. */
 export const claims = define<Variant & { hash: Hex }>(
   (state, { by, hash, ...variant }) => ({
-    WrongCaller: by !== "beneficiary",
+    WrongCaller: by !== claimantOf(state),
     DeadlinePassed: isLate(state, variant, ends.claim),
     NothingPaid: state.paid === "nothing",
     AlreadyClaimed: state.claim === "claimed",
@@ -24,17 +24,16 @@ export const claims = define<Variant & { hash: Hex }>(
   }),
   [
     ...byEveryone("claim", claimWith(hashId("claim"))),
-    {
-      ...claimWith(hashId("claim")),
-      name: "claim in the last second of the claim deadline",
-      second: ends.claim,
-    },
-    {
-      ...claimWith(hashId("claim")),
-      name: "claim one second after the claim deadline",
-      second: ends.claim + 1,
-    },
-    { ...claimWith(zero), name: "claim with a zero hash" },
+    // The buyer may claim where it is its own beneficiary.
+    ...(["beneficiary", "buyer"] as const).flatMap((by) => {
+      const who = by === "buyer" ? " by the buyer" : "";
+      const claim = { ...claimWith(hashId("claim")), by };
+      return [
+        { ...claim, name: `claim in the last second of the claim deadline${who}`, second: ends.claim },
+        { ...claim, name: `claim one second after the claim deadline${who}`, second: ends.claim + 1 },
+        { ...claimWith(zero), by, name: `claim with a zero hash${who}` },
+      ];
+    }),
     {
       ...claimWith(hashId("claim")),
       name: "claim with the purchase's id as its hash",
@@ -177,6 +176,11 @@ export const otherRefunds = define<Variant & { errors?: readonly string[] }>(
       errors: ["AmountOutOfRange", "FundingInsufficient"],
     },
     {
+      ...refundOther(maxUint256),
+      name: "collectRefund of the largest number",
+      errors: ["AmountOutOfRange", "FundingInsufficient"],
+    },
+    {
       ...refundOther(1n),
       name: "collectRefund of a merchant that is enrolled in two programs",
       after: "an enrollment in another program" as const,
@@ -193,7 +197,9 @@ export const withdrawals = define<Variant>(
     WrongStatus: state.status !== "open",
     WrongRoute: state.route !== "offer",
     WrongCaller: by !== operatorOf(state),
-    DeadlinePassed: state.program === "without bounds" || isLate(state, variant, ends.bounds),
+    DeadlinePassed:
+      state.program === "without bounds" ||
+      isLate(state, variant, variant.after === "longer bounds" ? ends.newFunding : ends.bounds),
     NothingOutstanding: state.paid === "all",
   }),
   [
@@ -209,6 +215,14 @@ export const withdrawals = define<Variant>(
       by: "operator",
       name: "withdrawOffer one second after the bounds",
       second: ends.bounds + 1,
+    },
+    {
+      ...withdraw,
+      by: "operator",
+      name: "withdrawOffer after the end of the funding, under longer bounds",
+      second: ends.funding + 1,
+      after: "longer bounds",
+      only: "offer, open",
     },
     {
       ...withdraw,

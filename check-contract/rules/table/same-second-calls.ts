@@ -1,4 +1,11 @@
-import { offerCall, payBatchCall, payCall, registerCall, withdrawOfferCall } from "../../../protocol/call.ts";
+import {
+  offerCall,
+  payBatchCall,
+  payCall,
+  registerCall,
+  revokeFundingCall,
+  withdrawOfferCall,
+} from "../../../protocol/call.ts";
 import type { Scene } from "../scene.ts";
 import { amounts } from "../values.ts";
 import { define, type Variant } from "./table-call.ts";
@@ -17,6 +24,10 @@ const calls = {
   "register of one unit": { by: "merchant", call: commit(registerCall, 1n) },
   enroll: { by: "stranger", call: ({ enroll }) => enroll.stranger },
   "enroll again": { by: "merchant", call: ({ enroll }) => enroll.again },
+  "revokeFunding of a new enrollment": {
+    by: "merchant",
+    call: ({ registrar, program, newMerchantRef }) => revokeFundingCall(registrar, program, newMerchantRef),
+  },
   withdrawOffer: {
     by: "operator",
     call: ({ registrar, purchase }) => withdrawOfferCall(registrar, purchase.id),
@@ -34,6 +45,7 @@ export const sameSecond = define<Variant & { error: string | null }>(
       ["offer", "a revocation", "NotEnrolled"],
       ["enroll again", "a revocation", null],
       ["pay", "a revocation", null],
+      ["revokeFunding of a new enrollment", "another enrollment", null],
       ["register", "a pause", "ProgramPaused"],
       ["offer", "a pause", "ProgramPaused"],
       ["enroll", "a pause", "ProgramPaused"],

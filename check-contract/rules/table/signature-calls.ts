@@ -198,6 +198,7 @@ export const contractSigners = define(
       withSigner("that answers two words and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that uses 200,000 gas and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that answers one", "65 zero bytes", zeroes),
+      ...everyone.map((role) => withSigner("that answers one", `a signature of the ${role}`, signBy(role))),
       withSigner("that answers the magic value with other bytes", "65 zero bytes", zeroes),
       withSigner("that reverts with the magic value", "65 zero bytes", zeroes),
     ],

@@ -23,7 +23,7 @@ export interface TableCall {
   /** Whether the call is tried only while the funding is active and the program runs. */
   plainOnly?: true;
   /** The description of the only state in which the call is tried. */
-  only?: "offer, open" | "offer, paid" | "offer, expired";
+  only?: "offer, open" | "offer, paid" | "offer, paid, claimed" | "offer, expired";
   /** The rule that the call tries, if its function and its error do not name it: a sentence. */
   rule?: string;
   /** The errors of the rules that the call breaks in a state; it must revert with one of them, or succeed if there are none. */
@@ -41,16 +41,23 @@ export type Variant = Omit<TableCall, "broken">;
 /** All roles. */
 export const everyone = Object.keys(actors) as Role[];
 
+/** A call of the table that can be tried again under another name, in another second and one state only. */
+export interface DefinedCall extends TableCall {
+  again: (name: string, second: number, only: NonNullable<TableCall["only"]>) => DefinedCall;
+}
+
 /** Returns the calls of one function, which has these rules. */
 export function define<V extends Variant>(
   rules: (state: PurchaseState, variant: V) => Rules,
   variants: readonly V[],
-): readonly TableCall[] {
-  return variants.map((variant) => ({
+): readonly DefinedCall[] {
+  const defineOne = (variant: V): DefinedCall => ({
     ...variant,
     broken: (state) =>
       Object.entries(rules(state, variant)).flatMap(([error, isBroken]) => (isBroken ? [error] : [])),
-  }));
+    again: (name, second, only) => defineOne({ ...variant, name, second, only }),
+  });
+  return variants.map(defineOne);
 }
 
 /** Returns one call for each role. */

@@ -20,7 +20,7 @@ function termsRules(state: PurchaseState, { terms, second = 0 }: PurchaseWithTer
     SameParty: terms.startsWith("with the merchant as"),
     DeadlinesOutOfOrder:
       terms.endsWith("after the pay deadline") || terms.endsWith("after the claim deadline"),
-    InvalidSignature: terms.startsWith("signed by"),
+    InvalidSignature: terms.startsWith("signed by") || terms.endsWith("signed by no key"),
     DeadlinePassed:
       terms === "with an offer deadline of zero" ||
       (terms === "with an early offer deadline" && second > ends.offer),
@@ -54,6 +54,8 @@ const extremeTerms: readonly PurchaseTerms[] = [
   "with an offer deadline of zero",
   "in token 0",
   "with the buyer as the beneficiary",
+  "with the buyer as the beneficiary, signed by no key",
+  "with the merchant as the buyer and the beneficiary",
   "with a claim deadline at the end of the funding",
   "with a claim deadline one second after the funding",
 ];
@@ -121,9 +123,9 @@ interface EnrollmentWithTerms extends Variant {
 
 /** The enrollments with other terms: the first one of a stranger, and another one of the merchant. */
 export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
-  (state, { by, terms, second = 0 }) => ({
+  (state, { by, terms, after, second = 0 }) => ({
     ProgramPaused: state.program === "paused",
-    AlreadyEnrolled: by === "merchant" && state.funding !== "revoked",
+    AlreadyEnrolled: by === "merchant" && state.funding !== "revoked" && after !== "a revocation",
     DeadlinePassed: terms === "with an end of zero" || (terms === "with an early end" && second > ends.offer),
     AmountOutOfRange: terms === "with a cap of zero" || terms === "with a cap above 128 bits",
     MerchantRefTaken: terms === "under a taken reference",
@@ -139,6 +141,7 @@ export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
     });
     const what = by === "merchant" ? "enroll again" : "enroll of another merchant";
     const early = enroll("with an early end");
+    const taken = enroll("under a taken reference");
     const broken: readonly EnrollmentTerms[] = [
       "under a third reference",
       "under a taken reference",
@@ -153,6 +156,13 @@ export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
     ];
     return [
       ...broken.map((terms) => ({ ...enroll(terms), name: `${what} ${terms}` })),
+      {
+        ...taken,
+        name: `${what} under the reference of a revoked funding that has ended`,
+        second: ends.funding + 1,
+        after: "a revocation" as const,
+        only: "offer, open" as const,
+      },
       { ...early, name: `${what} in the last second of its validity`, second: ends.offer },
       { ...early, name: `${what} one second after its validity`, second: ends.offer + 1 },
     ];

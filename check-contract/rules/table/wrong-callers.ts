@@ -9,17 +9,9 @@ import {
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Scene } from "../scene.ts";
 import { amounts, ends } from "../values.ts";
+import { periods } from "./late-calls.ts";
 import { byEveryone, define, type Variant } from "./table-call.ts";
 import { type ValidCall, validCalls } from "./valid-calls.ts";
-
-/** The ends after which a contract may forget who may call. */
-const periods = {
-  "the offer deadline": ends.offer,
-  "the pay deadline": ends.pay,
-  "the claim deadline": ends.claim,
-  "the end of the bounds": ends.bounds,
-  "the end of the funding": ends.funding,
-} as const;
 
 /** The last second in which each function may be called; the others have none. */
 const lastSeconds: { readonly [name: string]: number } = {
