@@ -73,7 +73,7 @@ export const reentrancyCalls: CallSequence = {
     for (const { function: name, data } of inner) {
       const collect = collectRefundCall(registrar, await hostile.claim(), 1n, hashId("decision"));
       await callDuring(recorder, hostile, { name, data }, async () =>
-        recorder.call(`${name} called during the transfer of a refund is refused`, "operator", collect),
+        recorder.call(`in a refund, ${name} called during a transfer is refused`, "operator", collect),
       );
     }
     await openDuring(recorder, hostile);
@@ -142,13 +142,12 @@ async function openDuring(recorder: CallRecorder, hostile: Hostile): Promise<voi
   const terms = { operator, commitmentSigner, bounds: { ...bounds, validUntil: Number(bounds.validUntil) } };
   const inner = { name: "openProgram", data: openProgramCall(registrar, opened, terms).data };
   const { paid } = hostile;
-  const refunded = await hostile.claim();
+  const other = await hostile.claim();
   const [batch, permitted] = paymentsOf(recorder, paid, await recorder.now());
   const outer: [what: string, actor: Actor, call: Call][] = [
     ["a batch", "buyer", batch],
-    ["the last payment of a batch", "buyer", payBatchCall(registrar, [paid, refunded], [1n, 1n])],
+    ["the last payment of a batch", "buyer", payBatchCall(registrar, [paid, other], [1n, 1n])],
     ["a payment with a permit", "buyer", permitted],
-    ["a refund", "operator", collectRefundCall(registrar, refunded, 1n, hashId("decision"))],
   ];
   for (const [what, actor, call] of outer)
     await callDuring(recorder, hostile, inner, async () =>

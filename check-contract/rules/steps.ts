@@ -144,20 +144,12 @@ function commitCall({ registrar, next }: Scene, route: typeof registerCall): Cal
 }
 
 function encodeChanges(scene: Scene): StepCalls["after"] {
-  const { registrar, program, merchantRef, purchase, other, terms, start, fixture, enroll } = scene;
+  const { registrar, program, merchantRef, purchase, other, enroll } = scene;
   /** Uses up the funding, but for `amounts.rest`. */
   const refundOther: Change = { by: "operator", call: refundCall(scene, other.id, other.commitment.amount) };
   const pay = (amount: bigint): Change => ({ by: "buyer", call: payCall(registrar, purchase.id, amount) });
   const claim: Change = { by: "beneficiary", call: claimCall(registrar, purchase.id, hashId("claim")) };
   const revoke: Change = { by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) };
-  const set = (changes: Partial<ProgramTerms>): Change[] => [
-    { by: "admin", call: setBoundsCall(registrar, program, terms(changes)) },
-  ];
-  const otherSigner = set({ commitmentSigner: fixture.address(actors.stranger) });
-  const signers = Object.entries(signersWithCode).map(([signer, { address }]) => [
-    `a commitment signer ${signer}`,
-    set({ commitmentSigner: address }),
-  ]);
   return {
     "a refund": [refundOther],
     "low allowances": allowances(scene, amounts.low),
@@ -186,24 +178,43 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
     ...adminChanges(scene),
     "a revocation, and the end of the bounds": [
       revoke,
-      ...set({ bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } }),
+      ...setTerms(scene, { bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } }),
     ],
-    "the end of the bounds": set({ bounds: { ...terms().bounds, validUntil: start + 1 } }),
-    "longer bounds": set({ bounds: { ...terms().bounds, validUntil: start + ends.newFunding } }),
-    "a largest purchase of zero": set({ bounds: { ...terms().bounds, maxPurchase: 0n } }),
-    "a budget of zero": set({ bounds: { ...terms().bounds, openBudget: 0n } }),
     "another offer": [{ by: "operator", call: commitCall(scene, offerCall) }],
     "another registration": [{ by: "merchant", call: commitCall(scene, registerCall) }],
     "another enrollment": [revoke, { by: "merchant", call: enroll.again }],
     "an enrollment in another token": [revoke, { by: "merchant", call: enroll["in another token"] }],
     "an enrollment in another program": [{ by: "merchant", call: enroll["in another program"] }],
+    ...termsChanges(scene),
+  };
+}
+
+function setTerms({ registrar, program, terms }: Scene, changes: Partial<ProgramTerms>): Change[] {
+  return [{ by: "admin", call: setBoundsCall(registrar, program, terms(changes)) }];
+}
+
+/** The calls that change the program's terms. */
+function termsChanges(scene: Scene) {
+  const { terms, start, fixture } = scene;
+  const set = (changes: Partial<ProgramTerms>) => setTerms(scene, changes);
+  const { bounds } = terms();
+  const otherSigner = set({ commitmentSigner: fixture.address(actors.stranger) });
+  const signers = Object.entries(signersWithCode).map(([signer, { address }]) => [
+    `a commitment signer ${signer}`,
+    set({ commitmentSigner: address }),
+  ]);
+  return {
+    "the end of the bounds": set({ bounds: { ...bounds, validUntil: start + 1 } }),
+    "longer bounds": set({ bounds: { ...bounds, validUntil: start + ends.newFunding } }),
+    "a largest purchase of zero": set({ bounds: { ...bounds, maxPurchase: 0n } }),
+    "a budget of zero": set({ bounds: { ...bounds, openBudget: 0n } }),
     "the end of the commitment signer": set({ commitmentSigner: zeroAddress }),
     "another commitment signer": otherSigner,
     "another commitment signer, and the former one again": [...otherSigner, ...set({})],
     ...(Object.fromEntries(signers) as {
       [S in SignerWithCode as `a commitment signer ${S}`]: readonly Change[];
     }),
-  };
+  } satisfies Partial<StepCalls["after"]>;
 }
 
 /** The calls by which another wallet may become the admin, or does. */

@@ -483,6 +483,14 @@ test("a call that differs in some states is named once, with the plainest of the
         "collectRefund one second after the funding: offer, funding revoked",
         "offer, paid in part, claimed, funding revoked: the call should have reverted with DeadlinePassed(timestamp 1767234723, deadline 1767234722); it reverted with DeadlinePassed(timestamp 1767234723, deadline 1767228722)",
       ],
+      [
+        "collectRefund after an enrollment in another token after the claim deadline: offer, claimed",
+        "offer, paid, claimed: the call should have succeeded; it reverted with DeadlinePassed(timestamp 1767228723, deadline 1767228722)",
+      ],
+      [
+        "collectRefund after an enrollment in another token after the end of the bounds: offer, claimed",
+        "offer, paid, claimed: the call should have succeeded; it reverted with DeadlinePassed(timestamp 1767229723, deadline 1767228722)",
+      ],
     ]
   `);
   expect(failuresOf("PauseBlocksRefunds", "rules").map(([name]) => name)).toMatchInlineSnapshot(`
@@ -533,6 +541,9 @@ test("a call that differs in some states is named once, with the plainest of the
       "payBatch by another buyer with the purchase last: offer, open",
       "payBatch by the beneficiary with the purchase last: offer, open",
       "payBatch by another buyer with the purchase third of four: offer, open",
+      "pay by the named admin: offer, open",
+      "payBatch by the named admin: offer, open",
+      "payWithPermit by the named admin: offer, open",
       "pay after the offer deadline by the admin: offer, open",
       "pay after the offer deadline by the operator: offer, open",
       "pay after the offer deadline by the merchant: offer, open",
@@ -547,8 +558,13 @@ test("a call that differs in some states is named once, with the plainest of the
       "payBatch after the offer deadline by the other operator: offer, open",
       "payBatch after the offer deadline by the commitment signer: offer, open",
       "payBatch after the offer deadline by the stranger: offer, open",
+      "payWithPermit after the offer deadline by the admin: offer, open",
+      "payWithPermit after the offer deadline by the operator: offer, open",
+      "payWithPermit after the offer deadline by the merchant: offer, open",
       "payWithPermit after the offer deadline by the beneficiary: offer, open",
       "payWithPermit after the offer deadline by the other operator: offer, open",
+      "payWithPermit after the offer deadline by the commitment signer: offer, open",
+      "payWithPermit after the offer deadline by the stranger: offer, open",
       "pay of all by the admin: offer, open",
       "pay of all by the operator: offer, open",
       "pay of all by the merchant: offer, open",

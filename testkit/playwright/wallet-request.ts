@@ -148,6 +148,7 @@ export interface WalletRequest {
  * does not have.
  * @example decodeRequest("personal_sign", ["0x6869", buyer]) // { type: "message", from: buyer, text: "hi", bytes: "0x6869" }
  */
+// Long: one case for each method.
 export function decodeRequest(method: string, params: unknown): DecodedRequest {
   switch (method) {
     case "eth_requestAccounts":

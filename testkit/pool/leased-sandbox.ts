@@ -50,8 +50,7 @@ export function leasedSandbox(
       wallets,
       openWallet(privateKey) {
         const own = sandbox.openWallet(privateKey);
-        const account = privateKeyToAccount(privateKey);
-        return walletOf(own, `openWallet(${account.address})`, account);
+        return walletOf(own, `openWallet(${own.address})`, privateKeyToAccount(privateKey));
       },
       // Each step notes for itself; a transaction that is never mined would be waited for without end.
       given: guardCalls(given, "given", guard, { isStepwise: true, own: { reviewer } }),

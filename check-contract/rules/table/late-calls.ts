@@ -25,7 +25,7 @@ const lasting: readonly (readonly [only: Only, calls: readonly DefinedCall[]])[]
   ],
   ["offer, open", [...registrationTerms, ...offerTerms].filter(({ after }) => after === undefined)],
   ["offer, paid", claims],
-  ["offer, paid, claimed", refunds],
+  ["offer, paid, claimed", refunds.filter(({ after }) => after !== "a claim")],
 ];
 
 /** The calls after each end that is none of theirs: the same as before it. Those of wrong callers are in wrong-callers.ts. */

@@ -29,8 +29,8 @@ test("a call reverts on the sandbox's own registrar contract exactly if its rule
 test("every call from inside a token's transfer is refused by the guard against it", () => {
   const during = calls.filter(({ rule }) => rule.endsWith("called during a transfer is refused"));
   const inner = during.map(({ effect }) => effect["inner call"]);
-  // For each function that changes state, and for four more transfers.
-  expect(inner).toEqual(Array.from({ length: 20 }, () => "reverted with an error of a guard"));
+  // For each function that changes state, in a payment and in a refund, and for three more transfers.
+  expect(inner).toEqual(Array.from({ length: 35 }, () => "reverted with an error of a guard"));
 });
 
 test("each rule is broken by an error of its own, in every program, funding, offer, payment, claim and refund", () => {
