@@ -1,10 +1,10 @@
 import { Mutex } from "async-mutex";
 import type { Client } from "pg";
-import { CodedError } from "../../../protocol/coded-error.ts";
+import { CodedError, messageOf } from "../../../protocol/coded-error.ts";
 import { StoreUnavailableError } from "../store.ts";
 import type { RelayerJournalStore } from "../stored-relayer-journal.ts";
 import { CommitQueue } from "./commit-group.ts";
-import { type RunQuery, reaching } from "./database.ts";
+import { answerTimeoutMs, type RunQuery, reaching } from "./database.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import { Reader } from "./reader.ts";
 
@@ -98,8 +98,9 @@ export class ClusterMember {
   /** Runs a step while no other process is in. @throws ClusterMemberError when one is. */
   async runAsOnlyProcess<T>(step: () => Promise<T>): Promise<T> {
     const members = this.#store.database.lock("members");
-    const ask = async (text: string) => (await reaching(async () => await this.#client.query(text))).rows[0];
-    if (!(await ask(`SELECT pg_try_advisory_lock(${members}) AS taken`)).taken)
+    const client = this.#client;
+    const [found] = await ask(client, `SELECT pg_try_advisory_lock(${members}) AS taken`);
+    if (!found?.["taken"])
       throw new ClusterMemberError(
         "sandbox_shared",
         "Other processes use this sandbox too: stop those that joined it, then try again.",
@@ -107,7 +108,7 @@ export class ClusterMember {
     try {
       return await step();
     } finally {
-      await ask(`SELECT pg_advisory_unlock(${members})`);
+      await ask(client, `SELECT pg_advisory_unlock(${members})`);
     }
   }
 
@@ -124,12 +125,13 @@ export class ClusterMember {
   async #takeLock(client: Client): Promise<boolean> {
     const { database } = this.#store;
     if (this.#role === "member")
+      // It waits for as long as another process is to be the only one.
       await client.query(`SELECT pg_advisory_lock_shared(${database.lock("members")})`);
     else {
-      const { rows } = await client.query(`SELECT pg_try_advisory_lock(${database.lock("owner")}) AS taken`);
-      if (!rows[0].taken) return false;
+      const [found] = await ask(client, `SELECT pg_try_advisory_lock(${database.lock("owner")}) AS taken`);
+      if (!found?.["taken"]) return false;
     }
-    await client.query(`LISTEN ${database.channel}`);
+    await ask(client, `LISTEN ${database.channel}`);
     return true;
   }
 
@@ -137,8 +139,8 @@ export class ClusterMember {
   async #releaseRole(client: Client): Promise<void> {
     const { database } = this.#store;
     if (this.#role === "member")
-      await client.query(`SELECT pg_advisory_unlock_shared(${database.lock("members")})`);
-    else await client.query(`SELECT pg_advisory_unlock(${database.lock("owner")})`);
+      await ask(client, `SELECT pg_advisory_unlock_shared(${database.lock("members")})`);
+    else await ask(client, `SELECT pg_advisory_unlock(${database.lock("owner")})`);
   }
 
   /** Takes part in elections until it is closed, with a new connection for each that has ended. */
@@ -162,7 +164,7 @@ export class ClusterMember {
   }
 
   async #isOpen(client: Client): Promise<boolean> {
-    return await client.query("SELECT 1").then(
+    return await ask(client, "SELECT 1").then(
       () => true,
       () => false,
     );
@@ -186,11 +188,10 @@ export class ClusterMember {
   /** Leads when no other process does. */
   async #tryToLead(client: Client, name: string, listener: ElectionListener): Promise<void> {
     const { database } = this.#store;
-    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${database.lock("leader")}) AS taken`);
-    if (!rows[0].taken) return;
+    const [found] = await ask(client, `SELECT pg_try_advisory_lock(${database.lock("leader")}) AS taken`);
+    if (!found?.["taken"]) return;
     const turn = new Mutex();
-    const query: RunQuery = async (text, values = []) =>
-      await reaching(async () => (await client.query(text, values)).rows);
+    const query: RunQuery = async (text, values) => await ask(client, text, values);
     const inTurn: RunQuery = async (text, values) =>
       await turn.runExclusive(async () => await query(text, values));
     const commits = new CommitQueue(
@@ -205,11 +206,33 @@ export class ClusterMember {
     } catch (error) {
       // This connection would keep the lead for a process that does not lead.
       this.#leading = null;
-      await client.query(`SELECT pg_advisory_unlock(${database.lock("leader")})`);
+      await ask(client, `SELECT pg_advisory_unlock(${database.lock("leader")})`);
       throw error;
     }
     this.#leads = this.#leading !== null;
   }
+}
+
+/**
+ * Runs a statement. A connection that does not respond in time is ended: what it holds is free for another one then, also when the
+ * statement still takes effect.
+ *
+ * @throws StoreUnavailableError
+ */
+async function ask(
+  client: Client,
+  text: string,
+  values: unknown[] = [],
+): Promise<{ [column: string]: unknown }[]> {
+  const statement = { text, values, query_timeout: answerTimeoutMs };
+  return await reaching(async () => {
+    try {
+      return (await client.query(statement)).rows;
+    } catch (error) {
+      if (messageOf(error) === "Query read timeout") void client.end();
+      throw error;
+    }
+  });
 }
 
 function endOf(client: Client): Promise<void> {

@@ -23,7 +23,7 @@ export class DatabaseUrlError extends CodedError<"database_url_invalid"> {
 const nameBytes = 63;
 
 /** The longest time for a connection or a statement, in milliseconds. */
-const answerTimeoutMs = 10_000;
+export const answerTimeoutMs = 10_000;
 
 /** The chain that the records of a database belong to, which is kept elsewhere. */
 export interface KeptChain {

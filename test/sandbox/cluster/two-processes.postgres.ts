@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -21,6 +23,7 @@ import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../
 import { type RelayedRequest, send } from "../../crash/storefront.ts";
 import { type StartedSandbox, startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { controlSandbox } from "../../kit/control.ts";
+import { portOf } from "../../kit/free-port.ts";
 import {
   hasPostgres,
   inPostgres,
@@ -33,6 +36,31 @@ import { openStream } from "../explorer/read-stream.ts";
 import { haveLead, joinAs, leaderOf, type RunningProcess } from "./joined-process.ts";
 
 const silent = { info() {}, error() {} };
+
+/** Opens a way over TCP to a database that listens at a Unix socket; `silence` keeps its connections, and lets nothing through any more. */
+async function openWay(to: string): Promise<{ url: string; silence(): void }> {
+  const socket = join(new URL(to).searchParams.get("host") ?? "", ".s.PGSQL.5432");
+  let isSilent = false;
+  const open = new Set<Socket>();
+  const way = createServer((near) => {
+    const far = connect(socket);
+    for (const one of [near, far]) open.add(one.on("error", () => {}));
+    near.on("data", (bytes) => isSilent || far.write(bytes));
+    far.on("data", (bytes) => isSilent || near.write(bytes));
+    near.on("close", () => far.destroy());
+    far.on("close", () => near.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(way, "listening");
+  onTestFinished(() => {
+    way.close();
+    for (const one of open) one.destroy();
+  });
+  const url = new URL(to);
+  url.searchParams.delete("host");
+  url.hostname = "127.0.0.1";
+  url.port = String(portOf(way));
+  return { url: url.href, silence: () => void (isSilent = true) };
+}
 
 type Where = Pick<SandboxDescription, "urls">;
 
@@ -234,6 +262,17 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     const relayed = await offer(member.description);
     for (const one of both()) expect((await untilDone(one, relayed)).status).toBe(200);
     await expectBooksToBalance(owner.description, credential, offers);
+  });
+
+  test("a process whose database is silent answers in time what needs it alone, and can be closed", async () => {
+    const way = await openWay(server.url("silent"));
+    const sandbox = await createSandbox({ store: way.url });
+    way.silence();
+    await expect(sandbox.receiver.pin("http://127.0.0.1:9/")).rejects.toMatchObject({
+      name: "StoreUnavailableError",
+      message: expect.stringContaining("The database refused or did not respond"),
+    });
+    await sandbox.close();
   });
 
   test("no request to a process without its database ends it", async () => {
