@@ -253,12 +253,13 @@ async function start(
   }
 }
 
-/** Returns a transport whose clock, once there is one, follows the machine's before a transaction is sent. */
+/** Returns a transport whose clock, once there is one, follows the machine's before a transaction is sent or a block is made: what a block has is the chain's time for good. */
 function beforeSending(bound: { clock?: SandboxClock }, transport: Transport): Transport {
   return (parameters) => {
     const inner = transport(parameters);
     const request: EIP1193RequestFn = async (question) => {
-      if (question.method.startsWith("eth_send")) await bound.clock?.follow();
+      const { method } = question;
+      if (method.startsWith("eth_send") || method === "anvil_mine") await bound.clock?.follow();
       return await inner.request(question);
     };
     return { ...inner, request };

@@ -118,7 +118,7 @@ export interface SandboxOptions {
    */
   autoDeliver?: boolean;
   /**
-   * Resolves the receiver's host name, once: gets the name, and returns a promise of `{ address, family }`, or of an array of them, tried in order.
+   * Resolves the receiver's host name, once: gets the name, and returns a promise of `{ address }`, or of an array of them, of which IPv4 and IPv6 addresses are tried in turn.
    *
    * @defaultValue the system's resolver
    */

@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { URL } from "../../../protocol/globals.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
+import { showValue } from "../errors/show-value.ts";
 
 /** The most characters of a URL. */
 const longestUrl = 2_000;
@@ -13,12 +14,14 @@ export interface Address {
 }
 
 /** Answers the addresses of a host name, or its only one. */
-export type Resolve = (hostname: string) => Promise<Address | readonly Address[]>;
+export type Resolve = (
+  hostname: string,
+) => Promise<Pick<Address, "address"> | readonly Pick<Address, "address">[]>;
 
 /** The receiver of notifications: a URL whose addresses were resolved once and for all. */
 export interface PinnedReceiver {
   url: URL;
-  /** In the order in which they are tried. */
+  /** The first of each family is tried before the second of one. */
   addresses: readonly Address[];
 }
 
@@ -36,18 +39,26 @@ export async function pinReceiver(text: string, resolve: Resolve = resolveHost):
   const url = parseReceiver(text);
   const host = bareHost(url);
   if (isIP(host) !== 0) return { url, addresses: [{ address: host, family: isIP(host) }] };
-  try {
-    const addresses = [await resolve(host)].flat().map(({ address, family }) => ({ address, family }));
-    if (addresses.length === 0 || !addresses.every(({ address }) => isIP(address) !== 0))
-      throw new Error("The name has no IP address.");
-    return { url, addresses };
-  } catch (cause) {
+  const found = [await resolve(host).catch((cause: unknown) => refuseName(host, cause))].flat();
+  if (found.length === 0) refuseName(host);
+  const addresses = found.map((one) => {
+    const address = String(Object(one).address);
+    return { address, family: isIP(address) };
+  });
+  if (addresses.some(({ family }) => family === 0))
     throw new SandboxError(
-      "receiver_unresolved",
-      `The receiver's name ${host} has no address. Correct the name, or make it resolve on this machine.`,
-      { cause },
+      "option_invalid",
+      `The option resolveHost returned ${showValue(found)} for ${host}. Return { address } with an IP address, or an array of them.`,
     );
-  }
+  return { url, addresses };
+}
+
+function refuseName(host: string, cause?: unknown): never {
+  throw new SandboxError(
+    "receiver_unresolved",
+    `The receiver's name ${host} has no address. Correct the name, or make it resolve on this machine.`,
+    { cause },
+  );
 }
 
 /**

@@ -71,7 +71,26 @@ test("a resolver that answers no IP address is refused at the start", async () =
           { address, family: 4 },
         ],
       }),
-    ).rejects.toMatchObject({ code: "receiver_unresolved" });
+    ).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining("The option resolveHost returned ["),
+    });
+  const none = async () => [];
+  await expect(
+    createSandbox({ receiverUrl: "http://receiver.test/", resolveHost: none }),
+  ).rejects.toMatchObject({ code: "receiver_unresolved" });
+});
+
+test("the family of a resolved address is that of its text", async () => {
+  const { url, deliveries } = await startReceiver();
+  const receiverUrl = url.replace("127.0.0.1", "receiver.test");
+  for (const resolved of [{ address: "127.0.0.1" }, { address: "127.0.0.1", family: 6 }]) {
+    await using sandbox = await createSandbox({ receiverUrl, resolveHost: async () => resolved });
+    await sandbox.given.merchant({ state: "pending" });
+    const before = deliveries.length;
+    await sandbox.deliverAll();
+    expect(deliveries.length).toBeGreaterThan(before);
+  }
 });
 
 test("a receiver is pinned once, and a refused one changes nothing", async () => {
