@@ -141,6 +141,8 @@ const merchant = checked(idSchema("mer"), "is not a merchant's id", "Pass a merc
 
 /** Takes the id of a merchant in its place. */
 function idOf(value: unknown): unknown {
+  // Zod would wait for it.
+  if (types.isPromise(value)) return "a promise";
   return typeof value === "object" && value !== null && "id" in value ? value.id : value;
 }
 

@@ -59,7 +59,12 @@ async function openWay(to: string): Promise<{ url: string; silence(): void }> {
   url.searchParams.delete("host");
   url.hostname = "127.0.0.1";
   url.port = String(portOf(way));
-  return { url: url.href, silence: () => void (isSilent = true) };
+  return {
+    url: url.href,
+    silence() {
+      isSilent = true;
+    },
+  };
 }
 
 type Where = Pick<SandboxDescription, "urls">;

@@ -435,3 +435,14 @@ test.each<[what: string, deadlines: { [name: string]: number }, pointer: string,
   });
   expect(await sandbox.fingerprint()).toEqual(before);
 });
+
+test("a merchant that is not awaited is refused as one", async () => {
+  const merchant = sandbox.given.merchant({ state: "funded" });
+  await expect(
+    sandbox.given.purchase({ state: "created", merchant: merchant as never }),
+  ).rejects.toMatchObject({
+    code: "given_invalid",
+    message: 'merchant "a promise" is not a merchant\'s id. Pass a merchant, or its id.',
+  });
+  await merchant;
+});
