@@ -1,5 +1,14 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { concatHex, type Hex, hashMessage, hexToBigInt, numberToHex, slice } from "viem";
+import {
+  concatHex,
+  type Hex,
+  hashMessage,
+  hexToBigInt,
+  numberToHex,
+  serializeErc6492Signature,
+  slice,
+  zeroAddress,
+} from "viem";
 import { signDigest } from "../fixture/sign-digest.ts";
 
 /** A message of the program, as its digests. */
@@ -55,6 +64,12 @@ export const forgedForms: { readonly [form: string]: (message: SignedMessage, ke
   "a signature with a zero word after it": reshape((_parts, signature) => concatHex([signature, zeroes(32)])),
   "a signature with the digest after it": (message, key) =>
     concatHex([signDigest(message.digest, key), message.digest]),
+  "a signature in an ERC-6492 wrapper": (message, key) =>
+    serializeErc6492Signature({
+      address: zeroAddress,
+      data: "0x",
+      signature: signDigest(message.digest, key),
+    }),
   "a signature of the personal_sign digest": ({ digest }, key) =>
     signDigest(hashMessage({ raw: digest }), key),
   "a signature for another chain": ({ elsewhere }, key) => signDigest(elsewhere.chain, key),

@@ -55,6 +55,7 @@ export type Preparation =
   | "infinite allowances"
   | "low balances"
   | "a block"
+  | "a refund of one unit"
   | "a refund of the whole cap"
   | "a payment of all but one unit"
   | "a claim"
@@ -64,6 +65,9 @@ export type Preparation =
   | "a revocation"
   | "a revocation, and the end of the bounds"
   | "a pause"
+  | "two pauses"
+  | "a withdrawal"
+  | "a block of the beneficiary"
   | "a transfer of the admin"
   | "a transfer of the admin to another wallet"
   | "a transfer of the admin to itself"
@@ -149,13 +153,20 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
   const refundOther: Change = { by: "operator", call: refundCall(scene, other.id, other.commitment.amount) };
   const pay = (amount: bigint): Change => ({ by: "buyer", call: payCall(registrar, purchase.id, amount) });
   const claim: Change = { by: "beneficiary", call: claimCall(registrar, purchase.id, hashId("claim")) };
+  const pause: Change = { by: "admin", call: setPausedCall(registrar, program, true) };
   const revoke: Change = { by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) };
   return {
     "a refund": [refundOther],
     "low allowances": allowances(scene, amounts.low),
     "infinite allowances": allowances(scene, maxUint256),
     "low balances": lowBalances(scene),
-    "a block": [{ by: "admin", call: blockCall(scene) }],
+    "a block": [{ by: "admin", call: blockCall(scene, "merchant") }],
+    "a block of the beneficiary": [{ by: "admin", call: blockCall(scene, "beneficiary") }],
+    "a refund of one unit": [
+      pay(amounts.purchase),
+      claim,
+      { by: "operator", call: refundCall(scene, purchase.id, 1n) },
+    ],
     "a refund of the whole cap": [
       refundOther,
       pay(amounts.purchase),
@@ -174,7 +185,9 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
       { by: "other operator", call: setPausedCall(registrar, hashId("prg_operator"), true) },
     ],
     "a revocation": [revoke],
-    "a pause": [{ by: "admin", call: setPausedCall(registrar, program, true) }],
+    "a pause": [pause],
+    "two pauses": [pause, pause],
+    "a withdrawal": [{ by: "operator", call: withdrawOfferCall(registrar, purchase.id) }],
     ...adminChanges(scene),
     "a revocation, and the end of the bounds": [
       revoke,
@@ -242,9 +255,9 @@ function adminChanges({ registrar, program, terms, fixture }: Scene) {
   } satisfies Partial<StepCalls["after"]>;
 }
 
-/** Blocks the merchant. */
-function blockCall({ fixture }: Scene): Step["call"] {
-  const args = [fixture.address(actors.merchant)] as const;
+/** Has the token refuse transfers from and to a wallet. */
+function blockCall({ fixture }: Scene, role: Role): Step["call"] {
+  const args = [fixture.address(actors[role])] as const;
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "blacklist", args });
   return { to: fixture.contracts.token, function: "blacklist", data };
 }

@@ -145,12 +145,12 @@ export const transfers = define<Payment & { error?: string }>(
       after: "low allowances" as const,
       only: "offer, open" as const,
     },
-    {
-      call: payment("pay", amounts.part),
-      name: "pay from an infinite allowance",
+    ...(["pay", "payWithPermit"] as const).map((how) => ({
+      call: payment(how, amounts.part),
+      name: `${how} from an infinite allowance`,
       after: "infinite allowances" as const,
       only: "offer, open" as const,
-    },
+    })),
     {
       call: payUntilAnyTime,
       name: "payWithPermit with a permit without an end",

@@ -41,6 +41,13 @@ export const revocations = define<Variant & { which: "merchantRef" | "newMerchan
       name: "revokeFunding after the end of the funding",
       second: ends.funding + 1,
     },
+    {
+      ...revoke("merchantRef"),
+      by: "merchant",
+      name: "revokeFunding after the cap is used up",
+      after: "a refund of the whole cap",
+      only: "offer, open",
+    },
   ],
 );
 
@@ -339,6 +346,13 @@ export const adminCalls = define<Variant>(
   [
     ...byEveryone("setPaused false", setPaused(false)),
     ...byEveryone("setPaused true", setPaused(true)),
+    {
+      ...setPaused(false),
+      by: "admin",
+      name: "setPaused false after two pauses",
+      after: "two pauses",
+      only: "offer, open",
+    },
     ...byEveryone("transferAdmin", {
       call: ({ registrar, program, fixture }: Scene) =>
         transferAdminCall(registrar, program, fixture.address(actors.stranger)),

@@ -17,8 +17,8 @@ export const claims = define<Variant & { hash: Hex }>(
   (state, { by, hash, ...variant }) => ({
     WrongCaller: by !== claimantOf(state),
     DeadlinePassed: isLate(state, variant, ends.claim),
-    NothingPaid: state.paid === "nothing",
-    AlreadyClaimed: state.claim === "claimed",
+    NothingPaid: state.paid === "nothing" && variant.after === undefined,
+    AlreadyClaimed: state.claim === "claimed" || variant.after === "a claim between two payments",
     AlreadyRefunded: state.claim === "refunded",
     ZeroValue: hash === zero,
   }),
@@ -34,6 +34,12 @@ export const claims = define<Variant & { hash: Hex }>(
         { ...claimWith(zero), by, name: `claim with a zero hash${who}` },
       ];
     }),
+    {
+      ...claimWith(hashId("claim")),
+      name: "claim after a claim between two payments",
+      after: "a claim between two payments",
+      only: "offer, open",
+    },
     {
       ...claimWith(hashId("claim")),
       name: "claim with the purchase's id as its hash",
@@ -163,6 +169,18 @@ export const otherRefunds = define<Variant & { errors?: readonly string[] }>(
       ...refundOther(1n),
       name: "collectRefund from an infinite allowance",
       after: "infinite allowances" as const,
+    },
+    {
+      ...refundOther(1n),
+      name: "collectRefund to a blocked beneficiary",
+      after: "a block of the beneficiary" as const,
+      errors: ["Error"],
+    },
+    {
+      call: refundOf(1n).call,
+      name: "collectRefund in the second of a refund of one unit",
+      after: "a refund of one unit" as const,
+      errors: ["AlreadyRefunded"],
     },
     {
       ...refundOther(1n),

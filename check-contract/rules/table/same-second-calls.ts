@@ -52,6 +52,8 @@ export const sameSecond = define<Variant & { error: string | null }>(
       ["pay", "a pause", "ProgramPaused"],
       ["payBatch", "a pause", "ProgramPaused"],
       ["withdrawOffer", "a pause", null],
+      ["pay", "a withdrawal", "WrongStatus"],
+      ["payBatch", "a withdrawal", "WrongStatus"],
       ["offer", "the end of the bounds", "DeadlinePassed"],
       ["withdrawOffer", "the end of the bounds", "DeadlinePassed"],
       ["register", "the end of the bounds", null],
