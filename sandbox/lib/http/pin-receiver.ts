@@ -39,26 +39,31 @@ export async function pinReceiver(text: string, resolve: Resolve = resolveHost):
   const url = parseReceiver(text);
   const host = bareHost(url);
   if (isIP(host) !== 0) return { url, addresses: [{ address: host, family: isIP(host) }] };
-  const found = [await resolve(host).catch((cause: unknown) => refuseName(host, cause))].flat();
-  if (found.length === 0) refuseName(host);
+  const found = [await resolveName(host, resolve)].flat();
   const addresses = found.map((one) => {
     const address = String(Object(one).address);
     return { address, family: isIP(address) };
   });
   if (addresses.some(({ family }) => family === 0))
     throw new SandboxError(
-      "option_invalid",
+      "receiver_unresolved",
       `The option resolveHost returned ${showValue(found)} for ${host}. Return { address } with an IP address, or an array of them.`,
     );
   return { url, addresses };
 }
 
-function refuseName(host: string, cause?: unknown): never {
-  throw new SandboxError(
-    "receiver_unresolved",
-    `The receiver's name ${host} has no address. Correct the name, or make it resolve on this machine.`,
-    { cause },
-  );
+async function resolveName(host: string, resolve: Resolve): ReturnType<Resolve> {
+  try {
+    const found = await resolve(host);
+    if (Array.isArray(found) && found.length === 0) throw new Error("The name has no IP address.");
+    return found;
+  } catch (cause) {
+    throw new SandboxError(
+      "receiver_unresolved",
+      `The receiver's name ${host} has no address. Correct the name, or make it resolve on this machine.`,
+      { cause },
+    );
+  }
 }
 
 /**

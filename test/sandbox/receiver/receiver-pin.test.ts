@@ -72,7 +72,7 @@ test("a resolver that answers no IP address is refused at the start", async () =
         ],
       }),
     ).rejects.toMatchObject({
-      code: "option_invalid",
+      code: "receiver_unresolved",
       message: expect.stringContaining("The option resolveHost returned ["),
     });
   const none = async () => [];
