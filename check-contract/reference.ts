@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
+import type { Hex } from "viem";
 import { z } from "zod";
 import { messageOf } from "../protocol/coded-error.ts";
 import { readContractArtifact } from "../sandbox/chain/contracts.ts";
@@ -29,14 +30,20 @@ export interface ReferenceEffects {
 /** The package has them in this file, because to record them takes as long as half a check. A checkout has none: there, the contract changes. */
 export const referenceFile = "reference.json.br";
 
+type StoredOutcome = Omit<StateOutcome, "views"> & { views: (number | null)[] };
+
 const isObject = (value: unknown) => typeof value === "object" && value !== null;
 /** Only the build writes the file, from what it has recorded. */
 const storedSchema = z.object({
   gas: z.record(z.string(), z.number()),
   calls: z.array(z.array(z.custom<RecordedCall>(isObject))),
   views: z.array(z.custom<View>(isObject)),
-  /** Of each state, the outcomes by the names of the calls. */
-  states: z.array(z.record(z.string(), z.custom<StateOutcome>(isObject))),
+  /** The different results of views. */
+  results: z.array(z.custom<Hex>((value) => typeof value === "string")),
+  /** The different outcomes, most of which are those of many calls and states, with the places of their views' results. */
+  outcomes: z.array(z.custom<StoredOutcome>(isObject)),
+  /** Of each state, the places of its calls in the table, each with that of its outcome. */
+  states: z.array(z.array(z.tuple([z.int(), z.int()]))),
 });
 
 /**
@@ -97,40 +104,64 @@ async function recordOwn(sequence: CallSequence, fixture: ContractFixture): Prom
   return recorded.map((call) => ({ ...call, hash: null }));
 }
 
+/** Returns the place of a key in a map, which gets it if it is new. */
+function placeIn<K>(places: Map<K, number>, key: K): number {
+  const place = places.get(key) ?? places.size;
+  places.set(key, place);
+  return place;
+}
+
 /** Returns the content of the file of a reference. */
 export function encodeReference({ gas, calls, states }: Awaited<ReturnType<typeof recordReference>>): Buffer {
+  const [results, outcomes] = [new Map<Hex, number>(), new Map<string, number>()];
+  const storeOutcome = (outcome: StateOutcome) => {
+    const views = outcome.views.map((result) => (result === null ? null : placeIn(results, result)));
+    return placeIn(outcomes, JSON.stringify({ ...outcome, views } satisfies StoredOutcome));
+  };
+  const placed = states.states.map((state) =>
+    table.flatMap((call, place): [number, number][] => {
+      const outcome = state.outcomes.get(call);
+      return outcome === undefined ? [] : [[place, storeOutcome(outcome)]];
+    }),
+  );
   const stored: z.infer<typeof storedSchema> = {
     gas,
     calls: callSequences.map((sequence) => [...(calls.get(sequence) ?? [])]),
     views: [...states.views],
-    states: states.states.map(({ outcomes }) =>
-      Object.fromEntries([...outcomes].map(([{ name }, outcome]) => [name, outcome])),
-    ),
+    results: [...results.keys()],
+    outcomes: [...outcomes.keys()].map((text) => JSON.parse(text)),
+    states: placed,
   };
-  // Most of it is there several times: 20 MB take 70 kB with a large window.
+  // Much of it is there several times, far apart.
   const params = {
     [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
-    [constants.BROTLI_PARAM_QUALITY]: 9,
+    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
   };
   return brotliCompressSync(JSON.stringify(stored), { params });
 }
 
 /** Returns the reference that is in a file. */
 export function decodeReference(content: Buffer): Required<ReferenceEffects> {
-  const { gas, calls, views, states } = storedSchema.parse(
+  const { gas, calls, views, results, outcomes, states } = storedSchema.parse(
     JSON.parse(brotliDecompressSync(content).toString()),
+  );
+  const restored = outcomes.map(
+    (outcome): StateOutcome => ({
+      ...outcome,
+      views: outcome.views.map((place) => (place === null ? null : (results[place] ?? null))),
+    }),
   );
   return {
     gas,
     calls: new Map(callSequences.map((sequence, index) => [sequence, calls[index] ?? []])),
     states: {
       views,
-      states: states.map((outcomes) => ({
+      states: states.map((placed) => ({
         failedStep: null,
         outcomes: new Map(
-          table.flatMap((call) => {
-            const outcome = outcomes[call.name];
-            return outcome === undefined ? [] : [[call, outcome] as const];
+          placed.flatMap(([place, of]) => {
+            const [call, outcome] = [table[place], restored[of]];
+            return call === undefined || outcome === undefined ? [] : [[call, outcome] as const];
           }),
         ),
       })),
