@@ -20,6 +20,7 @@ import { purchaseTexts } from "../../server/schemas/purchases.ts";
 import { fileClaimBody } from "../../server/schemas/refunds.ts";
 import { type WalletName, walletNames } from "../chain/genesis/roles.ts";
 import { showValue } from "../lib/errors/show-value.ts";
+import { findFieldless } from "../lib/option-schemas.ts";
 import { errorBelow, GivenInvalidError } from "./given-invalid-error.ts";
 import {
   defaultAmount,
@@ -141,8 +142,6 @@ const merchant = checked(idSchema("mer"), "is not a merchant's id", "Pass a merc
 
 /** Takes the id of a merchant in its place. */
 function idOf(value: unknown): unknown {
-  // Zod would wait for it.
-  if (types.isPromise(value)) return "a promise";
   return typeof value === "object" && value !== null && "id" in value ? value.id : value;
 }
 
@@ -345,6 +344,14 @@ function requireAtMost(option: string, value: string, limit: string, most: strin
 }
 
 function read<T>(schema: z.ZodType<T>, given: unknown): T {
+  const fieldless = findFieldless(given);
+  if (fieldless !== undefined)
+    throw invalidOption(
+      fieldless.option,
+      fieldless.value,
+      "has no fields",
+      "Pass an object, and await a promise first.",
+    );
   const { data, errors } = check(schema, given, "");
   if (errors === null) return data;
   throw new GivenInvalidError(errors.map(({ pointer, detail }) => ({ pointer, detail })));

@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { z } from "zod";
 
 /** The flag of an option on the command line. */
@@ -117,6 +118,19 @@ export function objectOf<const S extends z.ZodRawShape>(form: string, shape: S) 
       },
     })
     .meta({ title: `an object ${form}` });
+}
+
+/**
+ * Returns the option whose value, or an entry of it, only looks like an object of fields, or `options` for all of them: a promise that was not awaited, a Map or a Set. A
+ * strict object of zod would take it for one without fields.
+ *
+ * @example findFieldless({ ports: Promise.resolve({ api: 3000 }) })?.option // ports
+ */
+export function findFieldless(options: unknown): { option: string; value: object } | undefined {
+  for (const [option, value] of [["options", options] as const, ...Object.entries(Object(options))])
+    for (const one of Array.isArray(value) ? value : [value])
+      if (types.isPromise(one) || types.isMap(one) || types.isSet(one)) return { option, value: one };
+  return undefined;
 }
 
 /** Returns whether a value is an object, and no array. */

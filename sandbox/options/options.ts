@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { types } from "node:util";
 import { z } from "zod";
 import { URL } from "../../protocol/globals.ts";
 import type { RateLimit } from "../../server/http/request/rate-limit.ts";
@@ -8,11 +9,13 @@ import type { NetworkOption } from "../chain/connection/network-option.ts";
 import { type RegistrarOption, registrarOption } from "../chain/registrar/registrar.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { showValue } from "../lib/errors/show-value.ts";
 import type { ConnectionLimits } from "../lib/http/connection-limits.ts";
 import { isHostName } from "../lib/http/host-and-origin.ts";
 import type { Resolve } from "../lib/http/pin-receiver.ts";
 import {
   callback,
+  findFieldless,
   flagged,
   flaggedIn,
   isObject,
@@ -400,6 +403,12 @@ export const flaggedOptions = flaggedIn(sandboxOptions.shape);
  * @throws SandboxError option_invalid
  */
 export function checkOptions(options: z.input<typeof sandboxOptions>): void {
+  const fieldless = findFieldless(options);
+  if (fieldless !== undefined)
+    throw new SandboxError(
+      "option_invalid",
+      `The option ${fieldless.option} is ${showValue(fieldless.value)}. ${types.isPromise(fieldless.value) ? "Await it first." : "Pass an object with its fields."}`,
+    );
   const { error } = sandboxOptions.safeParse(options);
   // Of the whole before those of its parts, and before wrong values.
   const unknown = error?.issues.findLast(({ code }) => code === "unrecognized_keys");

@@ -5,17 +5,21 @@ import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import { readNewestBlock, type SeenBlock } from "./read-steps.ts";
 
+/** What to do with a sandbox on which a recording cannot begin. */
+const startFresh =
+  "and a scenario starts from a fresh one. Start it with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).";
+
 /**
  * Refuses a sandbox on which a scenario could not begin.
  *
+ * @param remedy - ends the sentence "The sandbox has been used already, …".
  * @returns the newest block.
  * @throws SandboxError scenario_refused when the sandbox is live or not fresh.
  */
-export async function requireFresh(sandbox: {
-  settings: Pick<SandboxSettings, "mode">;
-  chain: ChainNode;
-  store: Store;
-}): Promise<SeenBlock> {
+export async function requireFresh(
+  sandbox: { settings: Pick<SandboxSettings, "mode">; chain: ChainNode; store: Store },
+  remedy = startFresh,
+): Promise<SeenBlock> {
   const { settings, chain, store } = sandbox;
   if (!chain.isOwn) throw needsOwnChain("A recording");
   if (settings.mode !== "deterministic")
@@ -26,9 +30,7 @@ export async function requireFresh(sandbox: {
   const { collections } = await store.export();
   const isUsed = Object.values(collections).some((records) => Object.keys(records).length > 0);
   if (isUsed || head.hash !== chain.deployment.epochBlock.hash)
-    throw refusal(
-      "The sandbox has been used already, and a scenario starts from a fresh one. Start it with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).",
-    );
+    throw refusal(`The sandbox has been used already, ${remedy}`);
   return head;
 }
 

@@ -78,7 +78,10 @@ async function requireExplorable(sandbox: ExploredSandbox): Promise<void> {
   if (rateLimit !== undefined) throw refuse("rateLimit");
   if (gasBudgetWei < defaultGasBudgetWei)
     throw refuse(`gasBudgetWei ${gasBudgetWei}, which is below ${defaultGasBudgetWei}`);
-  await requireFresh({ settings, chain, store });
+  await requireFresh(
+    { settings, chain, store },
+    "and explore begins with a fresh one. Explore before anything else, or in another sandbox.",
+  );
   const { automine, interval } = await readMining(chain.client);
   if (!automine)
     throw refuse(

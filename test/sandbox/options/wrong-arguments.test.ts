@@ -191,6 +191,14 @@ describe("an option that cannot be used is refused with the code option_invalid"
     await expect(createSandbox(options)).rejects.toMatchObject(optionInvalid);
   });
 
+  test.each<[SandboxOptions, message: string]>([
+    [Promise.resolve({}) as never, "The option options is a promise. Await it first."],
+    [{ ports: Promise.resolve({ api: 1 }) as never }, "The option ports is a promise. Await it first."],
+    [{ accounts: [new Map()] as never }, "The option accounts is a Map. Pass an object with its fields."],
+  ])("what only looks like an object without fields: %j", async (options, message) => {
+    await expect(createSandbox(options)).rejects.toMatchObject({ ...optionInvalid, message });
+  });
+
   test("a snapshot file together with a database", async () => {
     const from = join(await temporaryFolder(), "state");
     await sandbox.save(from);

@@ -122,7 +122,11 @@ test("invalid options are refused by their names", async () => {
 test("a sandbox that is live, used, or delivers by itself is refused", { tags: "thorough" }, async () => {
   const sandbox = await freshSandbox();
   await sandbox.given.merchant({ state: "pending" });
-  await expect(sandbox.explore({ steps: 1 })).rejects.toMatchObject({ code: "scenario_refused" });
+  await expect(sandbox.explore({ steps: 1 })).rejects.toMatchObject({
+    code: "scenario_refused",
+    message:
+      "The sandbox has been used already, and explore begins with a fresh one. Explore before anything else, or in another sandbox.",
+  });
   for (const [options, code] of [
     [{ mode: "live" }, "scenario_refused"],
     [{ autoDeliver: true }, "argument_invalid"],
