@@ -11,11 +11,13 @@ import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { throwIfSilent } from "./fixture/node-fault.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
-import { type ReferenceEffects, readReference } from "./reference.ts";
+import { type ReferenceEffects, readReference, withReference } from "./reference.ts";
 import { compareInStates, findUnreached, findWrongStates } from "./rules/compare-states.ts";
 import { type StateCheck, stateChecks } from "./rules/plan.ts";
 import { recordStates, type StatesRecording } from "./rules/record-states.ts";
 import { table } from "./rules/table/all.ts";
+import { describeWalk, findOtherWalk } from "./walks/compare-walks.ts";
+import { prepareWalks } from "./walks/walk-scene.ts";
 
 const allAttacks = [...everyAttack, ...attacksWithPermit];
 
@@ -132,23 +134,36 @@ async function runChecks(
       if (run.failures > failures) await own.requireNode();
     }
   };
-  const isCompared = ({ comparesCalls }: CheckGroup) => comparesCalls;
-  if (checks.every(isCompared) || !checks.some(isCompared)) return await inTurn([...checks], fixture);
-  const first = bail ? checks.findIndex(isCompared) : 0;
-  await inTurn(checks.slice(0, first), fixture);
+  const rest = checks.filter(({ kind }) => kind !== "walk");
+  // Walks show what no other check shows. After a failure, they would show the same again, and less clearly.
+  const walk = async (second?: ContractFixture) => {
+    const walks = run.failures === 0 ? checks.filter(({ kind }) => kind === "walk") : [];
+    const onBoth = walks.map(
+      (group): CheckGroup => ({ ...group, check: async (own) => await group.check(own, run, second) }),
+    );
+    await inTurn(onBoth, fixture);
+  };
+  const isCompared = ({ kind }: CheckGroup) => kind === "compared";
+  if (rest.every(isCompared) || !rest.some(isCompared)) {
+    await inTurn(rest, fixture);
+    return await walk();
+  }
+  const first = bail ? rest.findIndex(isCompared) : 0;
+  await inTurn(rest.slice(0, first), fixture);
   if (run.isOver) return;
   const second = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact));
   try {
     if (bail)
-      for (const group of checks.slice(first)) await inTurn([group], isCompared(group) ? second : fixture);
+      for (const group of rest.slice(first)) await inTurn([group], isCompared(group) ? second : fixture);
     else {
-      const others = checks.filter((group) => !isCompared(group));
+      const others = rest.filter((group) => !isCompared(group));
       // The sandbox that has compared all calls helps with the others.
       await Promise.all([
         inTurn(others, fixture),
-        inTurn(checks.filter(isCompared), second).then(async () => await inTurn(others, second)),
+        inTurn(rest.filter(isCompared), second).then(async () => await inTurn(others, second)),
       ]);
     }
+    await walk(second);
   } finally {
     await second.close();
   }
@@ -156,10 +171,12 @@ async function runChecks(
 
 /** Checks that run together. */
 interface CheckGroup {
-  comparesCalls: boolean;
+  /** Those that compare calls, random walks, and all others. */
+  kind: "compared" | "walk" | "other";
   /** The suite and the name of each. */
   names: readonly string[];
-  check: (fixture: ContractFixture, run: CheckRun) => Promise<void>;
+  /** A second sandbox with the contract helps with walks. */
+  check: (fixture: ContractFixture, run: CheckRun, second?: ContractFixture) => Promise<void>;
 }
 
 const placeTaken = "takes the place of the sandbox's own registrar contract";
@@ -182,7 +199,7 @@ class CheckRun {
 
   /** Returns the results in the order of the suites: some of these run at the same time. */
   inOrder(): CheckResult[] {
-    const suites = ["deployment", "lifecycle", "rules", "calls", "attacks"];
+    const suites = ["deployment", "lifecycle", "rules", "calls", "attacks", "walks"];
     const rank = ({ suite }: CheckResult) => suites.findIndex((name) => suite.startsWith(name));
     return this.results.toSorted((left, right) => rank(left) - rank(right));
   }
@@ -252,14 +269,14 @@ function listChecks(
     name: string,
     check: (fixture: ContractFixture) => Promise<Outcome>,
   ): CheckGroup => ({
-    comparesCalls: false,
+    kind: "other",
     names: [`${suite}/${name}`],
     check: async (fixture, run) => await run.add(suite, name, async () => await withLastCall(fixture, check)),
   });
   const lifecycle = "enrollment to refund, by both routes, the money right to the unit";
   return [
     {
-      comparesCalls: false,
+      kind: "other",
       names: [`lifecycle/${lifecycle}`],
       check: async (fixture, run) =>
         await run.add(
@@ -273,15 +290,17 @@ function listChecks(
         ),
     },
     ...(reference.states === undefined ? [] : [listStates(reference.states, only)]),
-    ...[...reference.calls].map(([sequence, expected]) => ({
-      comparesCalls: true,
-      names: expected.map(({ rule }) => `calls: ${sequence.name}/${rule}`),
-      check: async (fixture: ContractFixture, run: CheckRun) =>
-        await compareCalls(sequence, expected, fixture, run),
-    })),
+    ...[...reference.calls].map(
+      ([sequence, expected]): CheckGroup => ({
+        kind: "compared",
+        names: expected.map(({ rule }) => `calls: ${sequence.name}/${rule}`),
+        check: async (fixture, run) => await compareCalls(sequence, expected, fixture, run),
+      }),
+    ),
     ...attacks.map((attack) =>
       one(`attacks: ${attack.area}`, attack.name, async (fixture) => await findFailure(attack, fixture)),
     ),
+    ...(reference.walks === undefined ? [] : [listWalks(reference.walks)]),
   ];
 }
 
@@ -298,13 +317,30 @@ async function withLastCall(
   return breach === null || breach.rule !== undefined ? breach : { calls: fixture.lastFunction, ...breach };
 }
 
+function listWalks(expected: readonly string[]): CheckGroup {
+  const name = `${expected.length} sequences of random calls`;
+  return {
+    kind: "walk",
+    names: [`walks/${name}`],
+    check: async (fixture, run, second = fixture) =>
+      await run.add("walks", name, async () => {
+        const scenes = await Promise.all([...new Set([fixture, second])].map(prepareWalks));
+        const other = await findOtherWalk(scenes, expected);
+        if (other === null) return null;
+        return await withReference(
+          async (own) => await describeWalk(other.number, other.scene, await prepareWalks(own)),
+        );
+      }),
+  };
+}
+
 const everyState = "every state is reached";
 
 function listStates(expected: StatesRecording, only: string | undefined): CheckGroup {
   const chosen = stateChecks.filter(({ name }) => isChosen(only, [`rules/${name}`]));
   const reached = isChosen(only, [`rules/${everyState}`]) ? [everyState] : [];
   return {
-    comparesCalls: true,
+    kind: "compared",
     names: [...reached, ...chosen.map(({ name }) => name)].map((name) => `rules/${name}`),
     check: async (fixture, run) => {
       const calls = reached.length > 0 ? table : chosen.map(({ call }) => call);

@@ -16,6 +16,7 @@ import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { recordStates, type StateOutcome, type StatesRecording } from "./rules/record-states.ts";
 import { table } from "./rules/table/all.ts";
 import type { View } from "./rules/views.ts";
+import { recordWalks } from "./walks/compare-walks.ts";
 
 /** The effects of the lifecycle and the call sequences on the sandbox's own registrar contract, to compare with. */
 export interface ReferenceEffects {
@@ -25,6 +26,8 @@ export interface ReferenceEffects {
   calls: ReadonlyMap<CallSequence, readonly RecordedCall[]>;
   /** The outcome of each call of the table in every state. Without it, these are not compared. */
   states?: StatesRecording;
+  /** A short hash of the outcomes of each random walk. Without it, none is compared. */
+  walks?: readonly string[];
 }
 
 /** The package has them in this file, because to record them takes as long as half a check. A checkout has none: there, the contract changes. */
@@ -44,6 +47,7 @@ const storedSchema = z.object({
   outcomes: z.array(z.custom<StoredOutcome>(isObject)),
   /** Of each state, the places of its calls in the table, each with that of its outcome. */
   states: z.array(z.array(z.tuple([z.int(), z.int()]))),
+  walks: z.array(z.string()),
 });
 
 /**
@@ -61,20 +65,22 @@ export async function readReference(): Promise<ReferenceEffects> {
   }
 }
 
-/** Runs the lifecycle, all call sequences and the calls in every state on the sandbox's own registrar contract. */
-export async function recordReference(): Promise<ReferenceEffects & { states: StatesRecording }> {
+/** Opens a sandbox with the sandbox's own registrar contract, in the way in which those with other contracts are opened. */
+export async function withReference<T>(step: (fixture: ContractFixture) => Promise<T>): Promise<T> {
   const own = { ...(await readContractArtifact("PurchaseRegistrar")), contractName: "PurchaseRegistrar" };
-  const inSandbox = async <T>(step: (fixture: ContractFixture) => Promise<T>): Promise<T> => {
-    const fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, own));
-    try {
-      return await step(fixture);
-    } catch (error) {
-      await fixture.requireNode(error);
-      throw error;
-    } finally {
-      await fixture.close();
-    }
-  };
+  const fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, own));
+  try {
+    return await step(fixture);
+  } catch (error) {
+    await fixture.requireNode(error);
+    throw error;
+  } finally {
+    await fixture.close();
+  }
+}
+
+/** Runs the lifecycle, all call sequences, the calls in every state and the random walks on the sandbox's own registrar contract. */
+export async function recordReference(): Promise<Required<ReferenceEffects>> {
   const recorded = new Map<CallSequence, readonly RecordedCall[]>();
   const waiting = [...callSequences];
   const recordWaiting = async (fixture: ContractFixture) => {
@@ -82,19 +88,20 @@ export async function recordReference(): Promise<ReferenceEffects & { states: St
       recorded.set(next, await recordOwn(next, fixture));
   };
   // Each sandbox waits for its Anvil half of the time.
-  const [gas, states] = await Promise.all([
-    inSandbox(async (fixture) => {
+  const [{ gas, walks }, states] = await Promise.all([
+    withReference(async (fixture) => {
       const used = await runLifecycle(fixture);
+      const digests = await recordWalks(fixture);
       await recordWaiting(fixture);
-      return used;
+      return { gas: used, walks: digests };
     }),
-    inSandbox(async (fixture) => {
+    withReference(async (fixture) => {
       const recording = await recordStates(fixture, table);
       await recordWaiting(fixture);
       return recording;
     }),
   ]);
-  return { gas, calls: new Map(callSequences.map((one) => [one, recorded.get(one) ?? []])), states };
+  return { gas, calls: new Map(callSequences.map((one) => [one, recorded.get(one) ?? []])), states, walks };
 }
 
 async function recordOwn(sequence: CallSequence, fixture: ContractFixture): Promise<readonly RecordedCall[]> {
@@ -112,7 +119,12 @@ function placeIn<K>(places: Map<K, number>, key: K): number {
 }
 
 /** Returns the content of the file of a reference. */
-export function encodeReference({ gas, calls, states }: Awaited<ReturnType<typeof recordReference>>): Buffer {
+export function encodeReference({
+  gas,
+  calls,
+  states,
+  walks,
+}: Awaited<ReturnType<typeof recordReference>>): Buffer {
   const [results, outcomes] = [new Map<Hex, number>(), new Map<string, number>()];
   const storeOutcome = (outcome: StateOutcome) => {
     const views = outcome.views.map((result) => (result === null ? null : placeIn(results, result)));
@@ -131,6 +143,7 @@ export function encodeReference({ gas, calls, states }: Awaited<ReturnType<typeo
     results: [...results.keys()],
     outcomes: [...outcomes.keys()].map((text) => JSON.parse(text)),
     states: placed,
+    walks: [...walks],
   };
   // Much of it is there several times, far apart.
   const params = {
@@ -142,7 +155,7 @@ export function encodeReference({ gas, calls, states }: Awaited<ReturnType<typeo
 
 /** Returns the reference that is in a file. */
 export function decodeReference(content: Buffer): Required<ReferenceEffects> {
-  const { gas, calls, views, results, outcomes, states } = storedSchema.parse(
+  const { gas, calls, views, results, outcomes, states, walks } = storedSchema.parse(
     JSON.parse(brotliDecompressSync(content).toString()),
   );
   const restored = outcomes.map(
@@ -153,6 +166,7 @@ export function decodeReference(content: Buffer): Required<ReferenceEffects> {
   );
   return {
     gas,
+    walks,
     calls: new Map(callSequences.map((sequence, index) => [sequence, calls[index] ?? []])),
     states: {
       views,

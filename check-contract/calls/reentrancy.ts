@@ -137,15 +137,17 @@ function paymentsOf(
 
 /** Each of the other functions that transfer tokens must keep its guard until the transfer has ended. */
 async function openDuring(recorder: CallRecorder, hostile: Hostile): Promise<void> {
-  const { registrar } = recorder;
+  const { registrar, fixture } = recorder;
   const { operator, commitmentSigner, bounds } = await recorder.programState();
   const terms = { operator, commitmentSigner, bounds: { ...bounds, validUntil: Number(bounds.validUntil) } };
   const inner = { name: "openProgram", data: openProgramCall(registrar, opened, terms).data };
   const { paid } = hostile;
   const other = await hostile.claim();
   const [batch, permitted] = paymentsOf(recorder, paid, await recorder.now());
+  const around = [fixture.purchase.commitment.hash, paid, fixture.second.commitment.hash];
   const outer: [what: string, actor: Actor, call: Call][] = [
     ["a batch", "buyer", batch],
+    ["a payment between two others of a batch", "buyer", payBatchCall(registrar, around, [1n, 1n, 1n])],
     ["the last payment of a batch", "buyer", payBatchCall(registrar, [paid, other], [1n, 1n])],
     ["a payment with a permit", "buyer", permitted],
   ];

@@ -4,7 +4,7 @@ import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { type SimulatedCall, type SimulatedResult, simulate } from "../fixture/simulate.ts";
 import { type PlannedState, plannedStates } from "./plan.ts";
 import { prepareScene, type Scene } from "./scene.ts";
-import { signersWithCode } from "./signers.ts";
+import { codeOfSigners } from "./signers.ts";
 import type { PurchaseState } from "./state.ts";
 import { encodeSteps, type Step, type StepCalls, secondOf, stepsOf, stepsTo } from "./steps.ts";
 import type { TableCall } from "./table/table-call.ts";
@@ -31,8 +31,6 @@ export interface StatesRecording {
   /** The views that were read. */
   views: readonly View[];
 }
-
-const signerCode = Object.values(signersWithCode).map(({ address, code }) => [address, { code }]);
 
 /** The number of states that are tried at one time. */
 const atOnce = 8;
@@ -162,13 +160,12 @@ class StateRecorder {
     });
     const time = calls.at(-1)?.time ?? start;
     const reads = views.map(({ data }) => ({ from: outsider, to: registrar, data, time }));
-    const caller = [viewCaller, { code: viewCallerCode(registrar) }];
     const coded = wallets === "keys" ? [] : roles.map((role) => [addressOf(role), { code: walletCode }]);
-    return await simulate(
-      fixture,
-      [...calls, ...reads],
-      Object.fromEntries([...signerCode, caller, ...coded]),
-    );
+    return await simulate(fixture, [...calls, ...reads], {
+      ...codeOfSigners(registrar),
+      [viewCaller]: { code: viewCallerCode(registrar) },
+      ...Object.fromEntries(coded),
+    });
   }
 
   #forward(to: Address, data: Hex): Hex {

@@ -15,6 +15,8 @@ import { signDigest } from "../fixture/sign-digest.ts";
 export interface SignedMessage {
   /** The EIP-712 digest, which the commitment signer signs. */
   digest: Hex;
+  /** The hash of the message without a domain. */
+  struct: Hex;
   /** The digests in other domains. */
   elsewhere: { chain: Hex; contract: Hex };
 }
@@ -72,6 +74,7 @@ export const forgedForms: { readonly [form: string]: (message: SignedMessage, ke
     }),
   "a signature of the personal_sign digest": ({ digest }, key) =>
     signDigest(hashMessage({ raw: digest }), key),
+  "a signature of the message without its domain": ({ struct }, key) => signDigest(struct, key),
   "a signature for another chain": ({ elsewhere }, key) => signDigest(elsewhere.chain, key),
   "a signature for another contract": ({ elsewhere }, key) => signDigest(elsewhere.contract, key),
 };

@@ -1,5 +1,6 @@
-import { concatHex, type Hex, keccak256, pad, toHex } from "viem";
+import { concatHex, getAbiItem, type Hex, keccak256, pad, toFunctionSelector, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 
 /** The key of a commitment signer whose account has code. */
 export const keyWithCode = keccak256(toHex("the key of a commitment signer with code"));
@@ -52,6 +53,20 @@ export const signersWithCode = {
     // Counts down from 8,000, with 26 gas for each number.
     code: concatHex(["0x611f405b600190038060035750", codeWith(pad(magic, { dir: "right" }))]),
   },
+  "that reads the registrar contract and accepts every signature": {
+    address: "0x00000000000000000000000000000000000c0de9",
+    // The magic value, multiplied by whether the call of a view succeeds.
+    code: (registrar: Hex) =>
+      concatHex([
+        "0x63",
+        toFunctionSelector(getAbiItem({ abi: purchaseRegistrarAbi, name: "programState" })),
+        "0x5f525f5f6024601c73",
+        registrar,
+        "0x5afa7f",
+        pad(magic, { dir: "right" }),
+        "0x025f5260205ff3",
+      ]),
+  },
   "that answers one": {
     address: "0x00000000000000000000000000000000000c0de2",
     code: codeWith(pad("0x01")),
@@ -64,7 +79,17 @@ export const signersWithCode = {
     address: "0x00000000000000000000000000000000000c0de4",
     code: codeWith(pad(magic, { dir: "right" }), "fd"),
   },
-} as const satisfies { [signer: string]: { address: Hex; code: Hex } };
+} as const satisfies { [signer: string]: { address: Hex; code: Hex | ((registrar: Hex) => Hex) } };
+
+/** Returns the code of each, by its address. */
+export function codeOfSigners(registrar: Hex): { [address: Hex]: { code: Hex } } {
+  return Object.fromEntries(
+    Object.values(signersWithCode).map(({ address, code }) => [
+      address,
+      { code: typeof code === "string" ? code : code(registrar) },
+    ]),
+  );
+}
 
 /** The rule about their signatures. */
 export const askedByCode =

@@ -57,7 +57,8 @@ export function otherViews({ mates, merchantRef, purchase, authorization, fixtur
   ];
 }
 
-function viewOf(view: ViewName, ...args: readonly unknown[]): View {
+/** Returns a view with its arguments. */
+export function viewOf(view: ViewName, ...args: readonly unknown[]): View {
   return { view, ...encodeView(view, args) };
 }
 

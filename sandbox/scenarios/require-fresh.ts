@@ -5,7 +5,7 @@ import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import { readNewestBlock, type SeenBlock } from "./read-steps.ts";
 
-/** What to do with a sandbox on which a recording cannot begin. */
+/** The remedy for a recording on a sandbox that has been used. */
 const startFresh =
   "and a scenario starts from a fresh one. Start it with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).";
 

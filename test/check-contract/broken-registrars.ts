@@ -55,6 +55,31 @@ const guard = "    uint256 private transient _entered;";
 
 /** Registrars that differ in few calls only, by their names. */
 const rareBreaks = {
+  TakesRefInAnotherToken: [
+    {
+      source: "if (taken != 0) revert MerchantRefTaken",
+      instead: "if (taken != 0 && _fundings[taken].token == authorization.token) revert MerchantRefTaken",
+    },
+  ],
+  ForgetsOffersOfOneTransaction: [
+    {
+      source: "    FundingSource private immutable _fundingSource;\n",
+      instead:
+        "    FundingSource private immutable _fundingSource;\n    bytes32 private transient _cachedFor;\n    uint256 private transient _cached;\n",
+    },
+    {
+      source: "        uint256 openOffers = record.openOffers;\n",
+      instead:
+        "        if (_cachedFor != purchase_.program) (_cachedFor, _cached) = (purchase_.program, record.openOffers);\n        uint256 openOffers = _cached;\n",
+    },
+  ],
+  SignsWithoutDomain: [
+    {
+      source: "        _requireSigned(program, record, id, signature);\n\n        _purchases",
+      instead:
+        "        if (!SignatureChecker.isValidSignatureNowCalldata(record.commitmentSigner, keccak256(abi.encode(PURCHASE_TYPEHASH, purchase_)), signature)) _requireSigned(program, record, id, signature);\n\n        _purchases",
+    },
+  ],
   RegistersOtherBuyer: [
     {
       source: "            buyer: purchase_.buyer,\n",

@@ -55,7 +55,7 @@ test("the sandbox's own registrar contract passes everything", () => {
   const { passed, results } = reportOf("PurchaseRegistrar");
   expect(results.filter(({ failure }) => failure !== null)).toEqual([]);
   expect(passed).toBe(true);
-  expect(results).toHaveLength(3 + inStates + compared + tried.length);
+  expect(results).toHaveLength(4 + inStates + compared + tried.length);
 });
 
 test("gas is compared with the sandbox's own", () => {
@@ -398,6 +398,24 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     "a signature of the buyer",
     "a new purchase without a valid signature is refused",
     /^offer, open: the call should have reverted with InvalidSignature\(.*\); it succeeded$/,
+  ],
+  [
+    "SignsWithoutDomain",
+    "rules/register",
+    "a signature of the message without its domain is refused",
+    /^offer, open: the call should have reverted with InvalidSignature\(.*\); it succeeded$/,
+  ],
+  [
+    "TakesRefInAnotherToken",
+    "walks/",
+    "an enrollment under a merchantRef that is taken is refused",
+    /; revokeFunding [^;]*; enroll [^;]* another token[^;]*: the call should have reverted with MerchantRefTaken\(.*\); it succeeded$/,
+  ],
+  [
+    "ForgetsOffersOfOneTransaction",
+    "walks/",
+    "the field openOffers of programState() has the right value",
+    /; offer [^;]* together with offer [^;]*: programState\(0x\w+\)\.openOffers must be \d+; it is \d+$/,
   ],
   [
     "DrawsWithAnyCalldata",

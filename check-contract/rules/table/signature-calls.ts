@@ -1,7 +1,10 @@
-import type { Hex } from "viem";
+import { type Hex, hashStruct } from "viem";
 import { type Call, enrollCall, offerCall, registerCall } from "../../../protocol/call.ts";
-import { hashCommitment } from "../../../protocol/messages/commitment.ts";
-import { hashFundingAuthorization } from "../../../protocol/messages/funding-authorization.ts";
+import { hashCommitment, purchaseTypes } from "../../../protocol/messages/commitment.ts";
+import {
+  fundingAuthorizationTypes,
+  hashFundingAuthorization,
+} from "../../../protocol/messages/funding-authorization.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import { signDigest } from "../../fixture/sign-digest.ts";
 import { otherProgram, type Scene } from "../scene.ts";
@@ -31,14 +34,18 @@ const signedCalls = {
 
 function enrollWith(scene: Scene, sign: Sign, program = scene.program): Call {
   const message = { ...scene.authorization, program };
-  const signature = sign(digestsOf(scene, hashFundingAuthorization, message), scene);
+  const types = fundingAuthorizationTypes;
+  const struct = hashStruct({ data: message, types, primaryType: "FundingAuthorization" });
+  const signature = sign({ struct, ...digestsOf(scene, hashFundingAuthorization, message) }, scene);
   return enrollCall(scene.registrar, message, signature);
 }
 
 function commitWith(route: typeof registerCall) {
   return (scene: Scene, sign: Sign, program = scene.program): Call => {
     const message = { ...scene.next(amounts.purchase).commitment, program };
-    return route(scene.registrar, message, sign(digestsOf(scene, hashCommitment, message), scene));
+    const struct = hashStruct({ data: message, types: purchaseTypes, primaryType: "Purchase" });
+    const digests = { struct, ...digestsOf(scene, hashCommitment, message) };
+    return route(scene.registrar, message, sign(digests, scene));
   };
 }
 
@@ -46,7 +53,7 @@ function digestsOf<M>(
   { fixture: { domain, contracts } }: Scene,
   hash: (of: Scene["fixture"]["domain"], message: M) => Hex,
   message: M,
-): SignedMessage {
+): Omit<SignedMessage, "struct"> {
   return {
     digest: hash(domain, message),
     elsewhere: {
@@ -196,6 +203,7 @@ export const contractSigners = define(
         () => `0x${"01".repeat(1_000)}`,
       ),
       withSigner("that answers two words and accepts every signature", "65 zero bytes", zeroes),
+      withSigner("that reads the registrar contract and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that uses 200,000 gas and accepts every signature", "65 zero bytes", zeroes),
       withSigner("that answers one", "65 zero bytes", zeroes),
       ...everyone.map((role) => withSigner("that answers one", `a signature of the ${role}`, signBy(role))),
