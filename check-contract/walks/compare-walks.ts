@@ -1,7 +1,13 @@
 import type { Breach } from "../breach.ts";
 import { findCallBreach } from "../calls/call-sequence.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
-import { describeOutcome, digestOf, findDifferent, recordWalk, type WalkOutcome } from "./record-walk.ts";
+import {
+  describeTransaction,
+  digestOf,
+  findDifferent,
+  recordWalk,
+  type WalkRecording,
+} from "./record-walk.ts";
 import { type Walk, walkCount, walkOf } from "./walk.ts";
 import { prepareWalks, type WalkScene } from "./walk-scene.ts";
 
@@ -56,8 +62,8 @@ export async function describeWalk(number: number, actual: WalkScene, expected: 
   const [own, theirs] = [walkOf(number, actual), walkOf(number, expected)];
   const runAs = (wallets: Walk["wallets"]) => async (places: readonly number[]) => {
     const [ofActual, ofExpected] = await Promise.all([
-      recordWalk({ ...keep(own, places), wallets }, actual, Number.POSITIVE_INFINITY),
-      recordWalk({ ...keep(theirs, places), wallets }, expected, Number.POSITIVE_INFINITY),
+      recordWalk({ ...keep(own, places), wallets }, actual),
+      recordWalk({ ...keep(theirs, places), wallets }, expected),
     ]);
     return { ofActual, ofExpected, place: findDifferent(ofActual, ofExpected) };
   };
@@ -66,19 +72,20 @@ export async function describeWalk(number: number, actual: WalkScene, expected: 
   // Of calls without contract wallets the outcome of each is known.
   const asKeys = await runAs("keys")(places);
   const { ofActual, ofExpected, place } = asKeys.place === -1 ? await run(places) : asKeys;
-  const [outcome, wanted] = [ofActual[place], ofExpected[place]];
-  if (outcome === undefined || wanted === undefined)
+  const call = describeTransaction(ofActual, place, actual);
+  const wanted = describeTransaction(ofExpected, place, expected);
+  if (call === null || wanted === null)
     return {
       failure: `walk ${number} had other effects than on the sandbox's own contract, but not when it was repeated`,
     };
-  const breach = findCallBreach(describeOutcome(outcome, actual), describeOutcome(wanted, expected));
-  const said = describeSteps(ofActual.slice(0, place + 1));
+  const breach = findCallBreach(call, wanted);
+  const said = describeSteps(ofActual, place);
   return breach === null
     ? { failure: `${said}: its events differ in their order` }
     : { ...breach, failure: `${said}: ${breach.failure}` };
 }
 
-type Run = (places: readonly number[]) => Promise<{ ofActual: readonly WalkOutcome[]; place: number }>;
+type Run = (places: readonly number[]) => Promise<{ place: number }>;
 
 function keep({ steps, wallets }: Walk, places: readonly number[]): Walk {
   return { wallets, steps: places.flatMap((place) => steps[place] ?? []) };
@@ -107,8 +114,9 @@ async function shorten(places: readonly number[], run: Run): Promise<readonly nu
   return kept;
 }
 
-function describeSteps(outcomes: readonly WalkOutcome[]): string {
-  return outcomes
+function describeSteps({ transactions }: WalkRecording, place: number): string {
+  return transactions
+    .slice(0, place + 1)
     .map(({ steps }) =>
       steps.map(({ name, by, second }) => `${name} by the ${by} in second ${second}`).join(" together with "),
     )

@@ -10,10 +10,15 @@ import { type View, viewOf } from "../rules/views.ts";
 import type { Walk, WalkStep } from "./walk.ts";
 import type { WalkScene } from "./walk-scene.ts";
 
-/** A transaction of a walk, its outcome, and what the views return after it if they were read. */
-export interface WalkOutcome {
+/** A transaction of a walk, and its outcome. */
+interface WalkTransaction {
   steps: readonly WalkStep[];
   result: SimulatedResult;
+}
+
+/** The outcomes of a walk, and the results of the views after it; null for one that reverts. */
+export interface WalkRecording {
+  transactions: readonly WalkTransaction[];
   views: readonly (Hex | null)[];
 }
 
@@ -21,7 +26,7 @@ export interface WalkOutcome {
 const outsider: Address = "0x00000000000000000000000000000000000a11ce";
 
 /** A contract that has several wallets make calls in one transaction. */
-const together: Address = "0x0000000000000000000000000000000000070937";
+const caller: Address = "0x0000000000000000000000000000000000070937";
 
 const actors: readonly Actor[] = [
   "deployer",
@@ -33,65 +38,43 @@ const actors: readonly Actor[] = [
   "stranger",
 ];
 
-/** The number of transactions between two readings of all views. */
-const between = 30;
-
-/**
- * Makes the calls of a walk, and reads the views.
- *
- * @param every - the number of transactions between two readings of the views; they are always read at the end.
- */
-export async function recordWalk(
-  { wallets, steps }: Walk,
-  scene: WalkScene,
-  every = between,
-): Promise<WalkOutcome[]> {
+/** Makes the calls of a walk, and reads the views after the last one. */
+export async function recordWalk({ wallets, steps }: Walk, scene: WalkScene): Promise<WalkRecording> {
   const { fixture, start, walletCode } = scene;
-  const transactions = wallets === "keys" ? steps.map((step) => [step]) : Array.from(inTransactions(steps));
-  const views = viewsOf(scene);
-  const isRead = (index: number) => (index + 1) % every === 0 || index === transactions.length - 1;
-  const calls = transactions.flatMap((all, index) => {
-    const call = toCall(all, wallets);
-    const reads = views.map(({ data }) => ({
-      ...call,
-      from: outsider,
-      to: fixture.contracts.registrar,
-      data,
-    }));
-    return isRead(index) ? [call, ...reads] : [call];
-  });
-  const coded = [together, ...actors.map((actor) => fixture.address(actor))];
-  const results = await simulate(
-    fixture,
-    calls,
-    wallets === "keys" ? {} : Object.fromEntries(coded.map((address) => [address, { code: walletCode }])),
-  );
-  return transactions.map((all, index) => {
-    const [result, ...reads] = results.splice(0, isRead(index) ? 1 + views.length : 1);
-    if (result === undefined) throw new Error("A walk has fewer results than calls.");
-    return {
-      steps: all,
-      result,
-      views: reads.map(({ succeeded, returned }) => (succeeded ? returned : null)),
-    };
-  });
+  const together = wallets === "keys" ? steps.map((step) => [step]) : Array.from(inTransactions(steps));
+  const calls = together.map((all) => toCall(all, wallets, scene));
+  const time = calls.at(-1)?.time ?? start;
+  const to = fixture.contracts.registrar;
+  const reads = viewsOf(scene).map(({ data }) => ({ from: outsider, to, data, time }));
+  const coded = wallets === "keys" ? [] : [caller, ...actors.map((actor) => fixture.address(actor))];
+  const overrides = Object.fromEntries(coded.map((address) => [address, { code: walletCode }]));
+  const results = await simulate(fixture, [...calls, ...reads], overrides);
+  return {
+    transactions: together.flatMap((all, index) => {
+      const result = results[index];
+      return result === undefined ? [] : [{ steps: all, result }];
+    }),
+    views: results.slice(calls.length).map(({ succeeded, returned }) => (succeeded ? returned : null)),
+  };
+}
 
-  function toCall(all: readonly WalkStep[], by: Walk["wallets"]): SimulatedCall {
-    const time = start + (all[0]?.second ?? 0);
-    const [first] = all;
-    if (by === "keys" && first !== undefined)
-      return { from: fixture.address(first.by), to: first.call.to, data: first.call.data, time };
-    const inner = all.map((step) => ({
-      target: fixture.address(step.by),
-      data: encodeFunctionData({
-        abi: contractWalletAbi,
-        functionName: "attempt",
-        args: [step.call.to, step.call.data],
-      }),
-    }));
-    const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [inner] });
-    return { from: outsider, to: together, data, gas: 10_000_000n, time };
-  }
+/** Returns the call by which a wallet makes one step, or by which contract wallets make several. */
+function toCall(
+  steps: readonly WalkStep[],
+  wallets: Walk["wallets"],
+  { fixture, start }: WalkScene,
+): SimulatedCall {
+  const [first] = steps;
+  const time = start + (first?.second ?? 0);
+  if (wallets === "keys" && first !== undefined)
+    return { from: fixture.address(first.by), to: first.call.to, data: first.call.data, time };
+  const abi = contractWalletAbi;
+  const inner = steps.map(({ by, call: { to, data } }) => ({
+    target: fixture.address(by),
+    data: encodeFunctionData({ abi, functionName: "attempt", args: [to, data] }),
+  }));
+  const data = encodeFunctionData({ abi, functionName: "multicall", args: [inner] });
+  return { from: outsider, to: caller, data, gas: 10_000_000n, time };
 }
 
 function* inTransactions(steps: readonly WalkStep[]): Generator<WalkStep[]> {
@@ -130,40 +113,46 @@ function listViews({ purchases, fundings, fixture }: WalkScene): readonly View[]
   ];
 }
 
-/** Returns what two contracts that follow the interface have in common: of a call that reverts, only that it does. */
-function comparable({ result: { succeeded, returned, logs }, views: read }: WalkOutcome): string {
+/** Returns the outcome of a transaction as all contracts that follow the interface have it: of a call that reverts, only that it does. */
+function comparable({ result: { succeeded, returned, logs } }: WalkTransaction): string {
   // A batch may transfer in any order.
-  const events = logs.map((log) => JSON.stringify(log)).toSorted();
-  return JSON.stringify(succeeded ? [returned, events, read] : [read]);
+  return succeeded ? JSON.stringify([returned, logs.map((log) => JSON.stringify(log)).toSorted()]) : "";
 }
 
-/** Returns the place of the first transaction whose outcome differs; -1 if there is none. */
-export function findDifferent(actual: readonly WalkOutcome[], expected: readonly WalkOutcome[]): number {
-  return actual.findIndex((outcome, index) => {
-    const other = expected[index];
-    return other === undefined || comparable(outcome) !== comparable(other);
+/** Returns the place of the first transaction whose outcome differs; that of the last one if only the views after it do, and -1 if nothing does. */
+export function findDifferent(actual: WalkRecording, expected: WalkRecording): number {
+  const place = actual.transactions.findIndex((one, index) => {
+    const other = expected.transactions[index];
+    return other === undefined || comparable(one) !== comparable(other);
   });
+  const isSame = JSON.stringify(actual.views) === JSON.stringify(expected.views);
+  return place === -1 && !isSame ? actual.transactions.length - 1 : place;
 }
 
 /** Returns a short hash of all that is compared. */
-export function digestOf(outcomes: readonly WalkOutcome[]): string {
+export function digestOf({ transactions, views: read }: WalkRecording): string {
   const hash = createHash("sha256");
-  for (const outcome of outcomes) hash.update(comparable(outcome));
-  return hash.digest("hex").slice(0, 8);
+  for (const one of transactions) hash.update(`${comparable(one)}\n`);
+  return hash.update(JSON.stringify(read)).digest("base64").slice(0, 4);
 }
 
-/** Returns a transaction of a walk as checks compare calls. */
-export function describeOutcome({ steps, result, views: read }: WalkOutcome, scene: WalkScene): RecordedCall {
-  const { succeeded, returned, logs } = result;
-  const last = steps.at(-1);
-  const shown = viewsOf(scene).slice(0, read.length);
+/** Returns a transaction of a walk as checks compare calls; the last one with the views after it. */
+export function describeTransaction(
+  { transactions, views: read }: WalkRecording,
+  place: number,
+  scene: WalkScene,
+): RecordedCall | null {
+  const { steps, result } = transactions[place] ?? {};
+  const last = steps?.at(-1);
+  if (result === undefined || last === undefined) return null;
+  const shown = place === transactions.length - 1 ? viewsOf(scene) : [];
   return {
-    rule: last?.name ?? "",
-    function: last?.call.function,
+    rule: last.name,
+    function: last.call.function,
     hash: null,
     effect: {
-      outcome: succeeded ? "succeeded" : `reverted with ${brokenBound(revertText(returned))}`,
-      events: logs.map((log) => describeLog(log, scene.fixture.contracts)),
+      outcome: result.succeeded ? "succeeded" : `reverted with ${brokenBound(revertText(result.returned))}`,
+      events: result.logs.map((log) => describeLog(log, scene.fixture.contracts)),
       ...Object.fromEntries(
         shown.map(({ view, name }, index) => [name, decodeView(view, read[index] ?? null)]),
       ),
