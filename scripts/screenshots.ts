@@ -79,16 +79,6 @@ async function planShots(sandbox: Sandbox): Promise<Shot[]> {
         await pay.evaluate((section) => section.scrollIntoView());
       },
     },
-    {
-      name: "reference",
-      url: `${description.urls.api}/reference/#/Merchants/createMerchant`,
-      on: desk,
-      prepare: async (page) => {
-        const block = page.locator('[id$="-createMerchant"]');
-        await block.getByText("funding_cap").first().waitFor();
-        await block.evaluate((section) => section.scrollIntoView());
-      },
-    },
     { name: "explorer", url: description.urls.control, on: desk, prepare: untilLive },
     {
       name: "explorer-timeline",
