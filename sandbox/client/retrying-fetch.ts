@@ -1,5 +1,5 @@
 import { CodedError } from "../../protocol/coded-error.ts";
-import { AbortSignal, Response, URL } from "../../protocol/globals.ts";
+import { AbortSignal, URL } from "../../protocol/globals.ts";
 import { readRetryAfter } from "../../protocol/values/retry-after.ts";
 import type { ErrorCode } from "../../server/errors/catalogue.ts";
 import { isNetworkError } from "../lib/errors/is-lost-connection.ts";
@@ -144,11 +144,8 @@ function isRepeatable({ method, headers }: Request): boolean {
 async function attemptOnce(request: Request, send: Send): Promise<SendResult> {
   try {
     const answer = await send(cloneRequest(request));
-    const { status, statusText, headers } = answer;
-    const bytes = await answer.arrayBuffer();
-    // A response of a status such as 204 must be made of no body.
-    const body = bytes.byteLength === 0 ? null : bytes;
-    return { answer: new Response(body, { status, statusText, headers }) };
+    await answer.clone().arrayBuffer();
+    return { answer };
   } catch (error) {
     // A request that the caller aborted is not sent again.
     if (request.signal.aborted || !isNetworkError(error)) throw error;

@@ -8,8 +8,15 @@ import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
 
 /**
  * Opens a client of openapi-fetch that works when the tests remove or replace the globals of `fetch`: the library reads these before it first waits.
+ *
+ * @throws SandboxError argument_invalid when the base URL is not a string.
  */
 export function openTyped<Paths extends object>(options: ClientOptions): Client<Paths> {
+  if (typeof options.baseUrl !== "string")
+    throw new SandboxError(
+      "argument_invalid",
+      `The base URL must be a string, not ${showValue(options.baseUrl)}. Pass the text of one of the sandbox's urls.`,
+    );
   const client = createClient<Paths>({ Request, bodySerializer: toBody, ...options });
   return new Proxy(client, {
     get(target, name) {

@@ -116,6 +116,11 @@ test("fake timers of node:test from before the first sandbox do not reach it", {
   expect((await run).stdout).toBe("done\n");
 });
 
+test("a date that was faked before the package was loaded does not reach it", async () => {
+  const run = promisify(execFile)(process.execPath, [programFile("fake-date-first")], { timeout: 50_000 });
+  expect((await run).stdout).toBe("near\n");
+});
+
 /** A class that nothing can be made of. */
 class Unusable {
   constructor() {

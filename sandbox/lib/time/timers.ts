@@ -1,5 +1,6 @@
 import timers from "node:timers";
 import promisedTimers from "node:timers/promises";
+import { runInNewContext } from "node:vm";
 import { AbortSignal } from "../../../protocol/globals.ts";
 
 // Fake timers of tests (vitest, jest, sinon, node:test) replace the globals and these modules' exports: the sandbox keeps what was there when it
@@ -9,10 +10,13 @@ export const { setTimeout, clearTimeout, setInterval, clearInterval } = timers;
 /** `setTimeout` and `setImmediate` as promises. */
 export const { setTimeout: pause, setImmediate: endOfTurn } = promisedTimers;
 
-const { now } = Date;
+/** Of a realm of its own: tests may have faked the date before the package was loaded. */
+const now: () => number = runInNewContext("Date.now");
 
-/** The machine's clock, in milliseconds since 1970. */
-export const machineClock = { now };
+const { uptime } = process;
+
+/** The machine's clock, in milliseconds since 1970; and one that cannot be set, in milliseconds. */
+export const machineClock = { now, steady: () => uptime() * 1_000 };
 
 /**
  * Calls a function after a number of milliseconds in which this process ran, unless the returned timer is cleared. A process that is blocked or stopped, such

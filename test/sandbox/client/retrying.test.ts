@@ -127,6 +127,8 @@ test.each([
   ],
   ["several refused addresses", new AggregateError([Object.assign(new Error(), { code: "EAI_AGAIN" })])],
   ["another kind of TypeError", new FetchTypeError("failed")],
+  ["a timeout of its own", new DOMException("timeout", "TimeoutError")],
+  ["the error of a DOM environment", new DOMException("failed", "NetworkError")],
 ])("a connection that another fetch has lost with %s is tried again", async (_, lost) => {
   let sent = 0;
   const client = createApiClient("http://127.0.0.1:9", undefined, {
@@ -139,6 +141,22 @@ test.each([
   });
   await client.retrying.GET("/v1/routing/capabilities");
   expect(sent).toBe(2);
+});
+
+class GuardedError extends Error {
+  readonly #text = "not lost";
+  override get message() {
+    return this.#text;
+  }
+}
+
+test.each([
+  ["an abort of its own", new DOMException("aborted", "AbortError")],
+  ["a class whose prototype has a message that cannot be read", new GuardedError()],
+])("an error that another fetch throws as %s is passed on", async (_, thrown) => {
+  const fetch = async () => await Promise.reject(thrown);
+  const client = createApiClient("http://127.0.0.1:9", undefined, { fetch, wait: async () => {} });
+  expect(await reasonOf(client.retrying.GET("/v1/routing/capabilities"))).toBe(thrown);
 });
 
 inSandbox(

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { zeroAddress, zeroHash } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { unwrap } from "../../../sandbox/client/api-client.ts";
+import { createApiClient, unwrap } from "../../../sandbox/client/api-client.ts";
+import { createControlClient } from "../../../sandbox/client/control/control-client.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
@@ -265,6 +266,15 @@ test("openWallet says what a private key is, and does not show the wrong one", (
       message: "openWallet takes a private key of 32 bytes. Pass 0x and 64 hex digits.",
     }),
   );
+});
+
+test.each([
+  [new URL("http://127.0.0.1:9"), "the URL http://127.0.0.1:9/"],
+  [undefined, "undefined"],
+])("a client takes its base URL as a string, not %s", (baseUrl, shown) => {
+  const message = `The base URL must be a string, not ${shown}. Pass the text of one of the sandbox's urls.`;
+  for (const create of [createApiClient, createControlClient])
+    expect(() => create(baseUrl as never)).toThrow(expect.objectContaining({ ...argumentInvalid, message }));
 });
 
 describe("a payment takes nothing but an amount and its options, so no mistake pays the whole amount", () => {
