@@ -30,7 +30,7 @@ test("every call from inside a token's transfer is refused by the guard against 
   const during = calls.filter(({ rule }) => rule.endsWith("called during a transfer is refused"));
   const inner = during.map(({ effect }) => effect["inner call"]);
   // For each function that changes state, in a payment and in a refund, and for three more transfers.
-  expect(inner).toEqual(Array.from({ length: 35 }, () => "reverted with an error of a guard"));
+  expect(inner).toEqual(Array.from({ length: 36 }, () => "reverted with an error of a guard"));
 });
 
 test("each rule is broken by an error of its own, in every program, funding, offer, payment, claim and refund", () => {
