@@ -102,7 +102,7 @@ export async function sendUntilDone(
 }
 
 /** The points before which nothing of a relayed request is recorded but its key and the relayer's intent. */
-const beforeClaim: readonly FaultPoint[] = ["before_intent", "after_intent", "simulate"];
+const beforeClaim: readonly FaultPoint[] = ["before_intent", "after_intent", "simulate", "nonce"];
 
 /** Checks that the killed process stored no outcome of the request. An award is due before its collection can be sent. */
 async function expectNoOutcome(folder: string, request: RelayedRequest, point: FaultPoint): Promise<void> {
