@@ -7,8 +7,10 @@ import type { ChainPurchase } from "../chain/chain-reader.ts";
 import type { Deployment } from "../chain/deployment.ts";
 import { assertNoFieldErrors } from "../errors/problem.ts";
 import type { Services } from "../http/services.ts";
+import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
 import { otherClaim } from "../purchases/filed-claim.ts";
 import { reconciledOf } from "../purchases/payment-receipts.ts";
+import { assertStep } from "../purchases/purchase-steps.ts";
 import { readOnChain } from "../store/records/find.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
 import type { Stored } from "../store/store.ts";
@@ -48,6 +50,21 @@ export function assertClaimWindow(
   { claimHash, nextTime }: Pick<ChainPurchase, "claimHash" | "nextTime">,
 ): void {
   if (claimHash === null) assertInTime("claim_window_closed", "claim", claimableUntil(purchase), nextTime);
+}
+
+/**
+ * Asks whether a purchase takes a claim now. After the window, it is refused for that first: to reconcile a payment would not help.
+ *
+ * @throws Problem state_conflict, claim_window_closed
+ */
+export async function assertClaimable(
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  services: Services,
+): Promise<void> {
+  if (purchase.status === "active" && reconciledOf(purchase) === 0n) assertClaimWindow(purchase, onChain);
+  await assertStep(purchase, "claims", services);
+  await assertPaymentsOnChain(purchase, onChain, services);
 }
 
 /** Tells whether the award of a purchase has been collected for another claim than the decided one. */

@@ -5,9 +5,6 @@ import { bindingErrors, requireBound } from "../binding/require-bound.ts";
 import { requireSignature, signatureErrors } from "../binding/require-signature.ts";
 import { markTransactionUsed } from "../binding/used-transactions.ts";
 import { defineOperation } from "../http/operation.ts";
-import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
-import { reconciledOf } from "../purchases/payment-receipts.ts";
-import { assertStep } from "../purchases/purchase-steps.ts";
 import { viewClaim } from "../purchases/refund-views.ts";
 import { claimSchema, type FileClaim, fileClaimBody } from "../schemas/refunds.ts";
 import { findPurchase, readOnChain } from "../store/records/find.ts";
@@ -15,7 +12,7 @@ import { nextId } from "../store/records/next-id.ts";
 import { missingEvidence, submissionsOf } from "../store/records/submissions.ts";
 import { updatePurchase } from "../store/records/update-purchase.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
-import { assertClaimWindow, assertReconciled, claimOf, pickClaim } from "./claims.ts";
+import { assertClaimable, assertClaimWindow, assertReconciled, claimOf, pickClaim } from "./claims.ts";
 
 /** `POST …/claims`: the beneficiary's signature and a timely claim on chain. */
 export const fileClaim = defineOperation({
@@ -45,10 +42,7 @@ export const fileClaim = defineOperation({
         : [chain.observe(likely, { to: deployment.registrar.address, wallet: record.beneficiary })]),
     ]);
     const onChain = await readOnChain(purchase, services);
-    // After the window, to reconcile a payment would not help.
-    if (purchase.status === "active" && reconciledOf(purchase) === 0n) assertClaimWindow(purchase, onChain);
-    await assertStep(purchase, "claims", services);
-    await assertPaymentsOnChain(purchase, onChain, services);
+    await assertClaimable(purchase, onChain, services);
     const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
     if ("missing" in claimed) {
       assertClaimWindow(purchase, onChain);

@@ -27,11 +27,16 @@ import type { Services } from "../http/services.ts";
 import { readFundingNeed } from "../merchants/funding.ts";
 import { assertEnrollable, assertPending } from "../merchants/merchant-steps.ts";
 import { enrollmentMessageOf } from "../merchants/views.ts";
-import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
 import { readFiledClaim } from "../purchases/filed-claim.ts";
 import { whyNotPayable } from "../purchases/payment-receipts.ts";
 import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "../purchases/purchase-steps.ts";
-import { assertClaimWindow, assertReconciled, claimOf, pickClaim } from "../refunds/claims.ts";
+import {
+  assertClaimable,
+  assertClaimWindow,
+  assertReconciled,
+  claimOf,
+  pickClaim,
+} from "../refunds/claims.ts";
 import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../schemas/wallets.ts";
 import { findMerchant, findPurchase, readOnChain } from "../store/records/find.ts";
 import { currentPurchase } from "../store/records/status-after-reorg.ts";
@@ -275,20 +280,6 @@ async function checkClaim(
   await assertClaim(purchase, onChain, { amount, claimHash, transaction_hash, signature }, services);
   const { beneficiary: signer } = purchase;
   return { about: claimHash, transaction_hash, signature, amount, reason, signer };
-}
-
-/**
- * Asks whether a purchase takes a claim now.
- *
- * @throws Problem state_conflict
- */
-export async function assertClaimable(
-  purchase: PurchaseRecord,
-  onChain: ChainPurchase,
-  services: Services,
-): Promise<void> {
-  await assertStep(purchase, "claims", services);
-  await assertPaymentsOnChain(purchase, onChain, services);
 }
 
 /** A claim by its digest, with its evidence. */

@@ -230,9 +230,11 @@ export function claimAnswer(
   claim: ModelClaim | null,
   wrongSigner: boolean,
 ): Expected {
-  if (purchase.status !== "active" || recordedAsPaid(purchase) === 0n) return conflict(model, purchase);
-  if (claim === null && !isClaimed(purchase) && nextTime(model) > purchase.claimDeadline)
+  const isPaid = recordedAsPaid(purchase) > 0n;
+  const isLate = !isClaimed(purchase) && nextTime(model) > purchase.claimDeadline;
+  if (purchase.status === "active" && isLate && (claim === null || !isPaid))
     return refusalAnswer(409, "claim_window_closed");
+  if (purchase.status !== "active" || !isPaid) return conflict(model, purchase);
   if (claim === null || claim.amount > recordedAsPaid(purchase))
     return refusalAnswer(422, "validation_failed");
   if (wrongSigner) return refusalAnswer(422, "signer_mismatch");

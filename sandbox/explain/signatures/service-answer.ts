@@ -7,17 +7,14 @@ import { Problem } from "../../../server/errors/problem.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import type { Services } from "../../../server/http/services.ts";
 import { operations } from "../../../server/operations.ts";
+import { assertClaimable } from "../../../server/refunds/claims.ts";
 import { positiveAmountSchema } from "../../../server/schemas/primitives.ts";
 import { submitPurchaseActionBody } from "../../../server/schemas/wallets.ts";
 import { readOnChain } from "../../../server/store/records/find.ts";
 import { currentPurchase } from "../../../server/store/records/status-after-reorg.ts";
 import { findRecorded, submissionsOf } from "../../../server/store/records/submissions.ts";
 import type { PurchaseRecord } from "../../../server/store/records.ts";
-import {
-  assertClaim,
-  assertClaimable,
-  checkPurchaseSubmission,
-} from "../../../server/wallets/check-submission.ts";
+import { assertClaim, checkPurchaseSubmission } from "../../../server/wallets/check-submission.ts";
 import { purchaseWalletActions } from "../../../server/wallets/wallet-actions.ts";
 import type { CallExplanation } from "../explanation.ts";
 import type { SignatureMistake } from "./mistakes.ts";

@@ -254,12 +254,19 @@ describe("what can no longer come on chain in time is refused with its deadline 
     const { given } = kit.sandbox;
     const { purchase } = await given.purchase({ state: "paid" });
     const { id, deadlines } = purchase;
-    const claim = async () => problem(await kit.post(kit.path(`/purchases/${id}/claims`), {}));
+    const signature = `0x${"11".repeat(65)}`;
+    const wish = { action: "claim", amount: "1", reason: "Late.", signature };
+    const claims = async () => [
+      problem(await kit.post(kit.path(`/purchases/${id}/claims`), {})),
+      problem(await kit.post(`/wallet/${kit.program}/purchase/${id}`, wish)),
+    ];
     await at(deadlines.claim_deadline - 1);
-    expect(await claim()).toMatchObject({ code: "state_conflict", allowed: ["reconcile"] });
+    for (const claim of await claims())
+      expect(claim).toMatchObject({ code: "state_conflict", allowed: ["reconcile"] });
     await at(deadlines.claim_deadline);
     const detail = due("claim", deadlines.claim_deadline, 1);
-    expect(await claim()).toMatchObject({ status: 409, code: "claim_window_closed", detail });
+    for (const claim of await claims())
+      expect(claim).toMatchObject({ status: 409, code: "claim_window_closed", detail });
   });
 });
 
