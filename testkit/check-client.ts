@@ -1,5 +1,5 @@
-import type { CheckClientOptions, ClientReport } from "../check-client/check-client.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
+import type { CheckClientOptions, ClientReport } from "./check-client/check-client.ts";
 import { createExplorableSandbox, type ExplorableSandbox } from "./explore/explorable-sandbox.ts";
 
 /**
@@ -23,6 +23,6 @@ export interface ClientCheck extends CheckClientOptions<ExplorableSandbox> {
  * expect(cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);
  */
 export async function checkClient({ options = {}, ...check }: ClientCheck): Promise<ClientReport> {
-  const { checkClientOn } = await import("../check-client/check-client.ts");
+  const { checkClientOn } = await import("./check-client/check-client.ts");
   return await checkClientOn(async () => await createExplorableSandbox(options), check);
 }

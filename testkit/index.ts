@@ -3,8 +3,8 @@ import "../sandbox/lib/processes/require-node.ts";
 // The sandbox's code is loaded with the first one, after a test may have faked the timers.
 import "../sandbox/lib/time/timers.ts";
 
-export type { CheckedCase, CheckProgress, ClientReport } from "../check-client/check-client.ts";
 export * from "../sandbox/index.ts";
+export type { CheckedCase, CheckProgress, ClientReport } from "./check-client/check-client.ts";
 export { type ClientCheck, checkClient } from "./check-client.ts";
 export {
   createExplorableSandbox as createSandbox,

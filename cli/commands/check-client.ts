@@ -3,12 +3,12 @@ import { appendFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, CommanderError, Option } from "commander";
-import type { CheckClientOptions, CheckProgress } from "../../check-client/check-client.ts";
 import { codeOf } from "../../protocol/coded-error.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { temporaryFault, temporaryRemedy } from "../../sandbox/lib/temporary-fault.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import type { CheckClientOptions, CheckProgress } from "../../testkit/check-client/check-client.ts";
 import { describeFailure, inFlags } from "../describe-failure.ts";
 import { ClientCommand, environmentOf, refuseCommand } from "../running/client-command.ts";
 import { GuardedCommand } from "../running/guarded-command.ts";
@@ -98,9 +98,9 @@ async function checkCommand(
 ): Promise<number> {
   const { json, junit, only, repeat, jobs, strict = false, timeout, traces, given, ...start } = flags;
   if (junit !== undefined) await requireReportFile(junit);
-  const { checkClientOn } = await import("../../check-client/check-client.ts");
+  const { checkClientOn } = await import("../../testkit/check-client/check-client.ts");
   const { renderReport, toAnnotations, toJunit, toSummary } = await import(
-    "../../check-client/render-report.ts"
+    "../../testkit/check-client/render-report.ts"
   );
   const fault = await temporaryFault();
   if (fault !== null) throw new Error(`${fault} ${temporaryRemedy}.`);

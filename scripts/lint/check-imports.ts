@@ -16,7 +16,6 @@ const floorsOf: { readonly [folder: string]: readonly string[] } = {
     "relayer",
     "server",
     "sandbox",
-    "check-client",
     "testkit check-contract",
     "cli",
     "hardhat-plugin",

@@ -1,5 +1,3 @@
-import { forgedMs, lateSeconds, latestOvertakenMs } from "../../check-client/event-cases.ts";
-import { slowMs } from "../../check-client/write-cases.ts";
 import { plannedStates } from "../../check-contract/rules/plan.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { faultPlacements } from "../../relayer/faults/fault.ts";
@@ -43,6 +41,8 @@ import { mostRepairs } from "../../server/relay/relay.ts";
 import { eventListLimit } from "../../server/schemas/event-types.ts";
 import { smallestCompaction } from "../../server/store/directory/compacted-journal.ts";
 import { electionIntervalMs } from "../../server/store/postgres/cluster-member.ts";
+import { forgedMs, lateSeconds, latestOvertakenMs } from "../../testkit/check-client/event-cases.ts";
+import { slowMs } from "../../testkit/check-client/write-cases.ts";
 import { verifiedEvery } from "../../testkit/explore/explore.ts";
 import { mostCandidates } from "../../testkit/explore/shorten-sequence.ts";
 import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";

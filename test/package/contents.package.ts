@@ -25,7 +25,6 @@ test("the package contains the programs and the documents, and nothing else", as
     "dist/.genesis",
     "dist/artifacts",
     "dist/bundle",
-    "dist/check-client",
     "dist/cli",
     "dist/hardhat-plugin",
     "dist/portal",

@@ -13,7 +13,6 @@ const PARTS = [
   "relayer",
   "sandbox",
   "testkit",
-  "check-client",
   "check-contract",
   "cli",
   "hardhat-plugin",

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { tryCli } from "../cli/run-cli.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { tryCli } from "../../cli/run-cli.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
 import type { Mistake } from "./planted/client.ts";
 
 const planted = (file: string) => join(import.meta.dirname, "planted", file);

@@ -5,12 +5,12 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { approveCall } from "../../protocol/call.ts";
-import { verifySharedSecret } from "../../protocol/signatures/webhook.ts";
-import { headersOf, webhookHeadersOf } from "../../sandbox/receiver/arrival.ts";
-import { type ClientCheck, type ClientReport, checkClient, type Sandbox } from "../../testkit/index.ts";
-import { tryCli } from "../cli/run-cli.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { approveCall } from "../../../protocol/call.ts";
+import { verifySharedSecret } from "../../../protocol/signatures/webhook.ts";
+import { headersOf, webhookHeadersOf } from "../../../sandbox/receiver/arrival.ts";
+import { type ClientCheck, type ClientReport, checkClient, type Sandbox } from "../../../testkit/index.ts";
+import { tryCli } from "../../cli/run-cli.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
 
 /** Checks a client whose only write creates a purchase, with faults of that write. */
 async function checkSale(

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Effects } from "./effects.ts";
 
 /** The faults of a write, in the order in which they are tried. */

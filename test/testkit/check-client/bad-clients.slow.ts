@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
-import { packageRoot } from "../../sandbox/lib/package-root.ts";
-import { processesWith } from "../../sandbox/lib/processes/processes.ts";
-import { cli } from "../cli/program.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { packageRoot } from "../../../sandbox/lib/package-root.ts";
+import { processesWith } from "../../../sandbox/lib/processes/processes.ts";
+import { cli } from "../../cli/program.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
 
 /** Checks a command with a folder for temporary files of its own; `left` returns what is left there, and the processes. */
 async function check(command: readonly string[], ...options: string[]) {

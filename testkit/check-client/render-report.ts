@@ -1,9 +1,10 @@
 import { styleText } from "node:util";
-import { githubAnnotation } from "../server/lib/github-annotation.ts";
-import { renderJunit } from "../server/lib/render-junit.ts";
+import { githubAnnotation } from "../../server/lib/github-annotation.ts";
+import { renderJunit } from "../../server/lib/render-junit.ts";
 import type { CaseFault } from "./check-case.ts";
 import type { CheckedCase, ClientReport } from "./check-client.ts";
 import { nameWrite } from "./client-requests.ts";
+import { late } from "./event-cases.ts";
 import { type CaseVerdict, verdicts } from "./judge.ts";
 import { slowMs } from "./write-cases.ts";
 
@@ -37,11 +38,11 @@ const faults: { readonly [F in CaseFault]: string } = {
   "event-twice": "the event came twice",
   "event-answer-lost": "the event came again, because the response to it was lost",
   "event-order": "the next event came first",
-  "event-late": "the event was made 20 minutes before it came",
+  "event-late": `the event was made ${late} before it came`,
   "forged-signature": "an event came with a wrong signature",
   "forged-body": "an event came with a changed body",
   "forged-bytes": "an event came with other bytes of the same JSON",
-  "forged-timestamp": "an event came that was signed 20 minutes ago",
+  "forged-timestamp": `an event came that was signed ${late} ago`,
   "forged-key": "an event came that another key had signed",
 };
 

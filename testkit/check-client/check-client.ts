@@ -2,14 +2,14 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { messageOf } from "../protocol/coded-error.ts";
-import { requestLogLimits } from "../sandbox/activity/request-log.ts";
-import type { Sandbox } from "../sandbox/create-sandbox.ts";
-import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
-import { showValue } from "../sandbox/lib/errors/show-value.ts";
-import { bareHost } from "../sandbox/lib/http/pin-receiver.ts";
-import { requireTraceFolder } from "../sandbox/trace/write-trace.ts";
-import { meantName, orList } from "../server/lib/wording.ts";
+import { messageOf } from "../../protocol/coded-error.ts";
+import { requestLogLimits } from "../../sandbox/activity/request-log.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { showValue } from "../../sandbox/lib/errors/show-value.ts";
+import { bareHost } from "../../sandbox/lib/http/pin-receiver.ts";
+import { requireTraceFolder } from "../../sandbox/trace/write-trace.ts";
+import { meantName, orList } from "../../server/lib/wording.ts";
 import type { CaseFault, CheckCase } from "./check-case.ts";
 import { ClientRuns, type Observation, type RunClient } from "./client-runs.ts";
 import { compareEffects, effectNames } from "./effects.ts";
@@ -28,11 +28,11 @@ export interface CheckClientOptions<S extends Sandbox> {
   given?: (sandbox: S) => Promise<unknown>;
   /** Checks only the cases whose `operation/fault` contains this text, such as `executeRefund` or `answer-lost`. */
   only?: string;
-  /** The number of times that each case is run; 1 by default. */
+  /** The number of times that each case is run; by default once. */
   repeat?: number;
-  /** The number of sandboxes that run cases at the same time; 1 by default. */
+  /** The number of sandboxes that run cases at the same time; by default one. */
   jobs?: number;
-  /** The longest time that a run may take, in milliseconds; 30,000 by default. */
+  /** The longest time that a run may take, in milliseconds; by default half a minute. */
   timeoutMs?: number;
   /** Whether a client that stops without acting twice fails the check; false by default. */
   strict?: boolean;

@@ -1,9 +1,9 @@
-import { redact } from "../server/http/redact.ts";
+import { redact } from "../../server/http/redact.ts";
 import type { CheckCase } from "./check-case.ts";
 import { type ClientRequest, isWrite, nameWrite, subjectOf, takesKey } from "./client-requests.ts";
 import type { Observation } from "./client-runs.ts";
 import { compareEffects, type EffectKind, effectNames } from "./effects.ts";
-import { actMs } from "./event-cases.ts";
+import { actMs, late } from "./event-cases.ts";
 
 /** The verdicts of a case, the best first. */
 export const verdicts = [
@@ -99,7 +99,7 @@ const forgeriesInWords: { readonly [fault: string]: string | undefined } = {
   "forged-signature": "with a wrong signature",
   "forged-body": "with a changed body",
   "forged-bytes": "with changed bytes of the same JSON",
-  "forged-timestamp": "with a timestamp of 20 minutes ago",
+  "forged-timestamp": `with a timestamp of ${late} ago`,
   "forged-key": "that another key has signed",
 };
 

@@ -1,8 +1,8 @@
-import type { Sandbox } from "../sandbox/create-sandbox.ts";
-import type { FaultRequest } from "../sandbox/faults/fault-request.ts";
-import { wait } from "../sandbox/lib/time/timers.ts";
-import type { ApiFaultPoint } from "../server/http/faults/api-fault.ts";
-import type { Change } from "../server/store/store.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { FaultRequest } from "../../sandbox/faults/fault-request.ts";
+import { wait } from "../../sandbox/lib/time/timers.ts";
+import type { ApiFaultPoint } from "../../server/http/faults/api-fault.ts";
+import type { Change } from "../../server/store/store.ts";
 import { type CheckCase, type DisturbedRun, writeFaults } from "./check-case.ts";
 import { type ClientRequest, hasSucceeded, isOwnAccount, isWrite, subjectOf } from "./client-requests.ts";
 

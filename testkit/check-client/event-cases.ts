@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { ed25519Key } from "../protocol/signatures/ed25519.ts";
-import { signWebhook, type WebhookKeys, webhookSecret } from "../protocol/signatures/webhook.ts";
-import { toTimestamp } from "../protocol/values/time.ts";
-import type { Sandbox } from "../sandbox/create-sandbox.ts";
-import type { SendDelivery } from "../sandbox/lib/http/deliver.ts";
-import { wait } from "../sandbox/lib/time/timers.ts";
-import type { InterceptDelivery } from "../sandbox/receiver/receiver-pin.ts";
-import { KeyRing } from "../server/keys/key-ring.ts";
+import { ed25519Key } from "../../protocol/signatures/ed25519.ts";
+import { signWebhook, type WebhookKeys, webhookSecret } from "../../protocol/signatures/webhook.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { SendDelivery } from "../../sandbox/lib/http/deliver.ts";
+import { wait } from "../../sandbox/lib/time/timers.ts";
+import type { InterceptDelivery } from "../../sandbox/receiver/receiver-pin.ts";
+import { KeyRing } from "../../server/keys/key-ring.ts";
 import { type CaseFault, type CheckCase, eventFaults, forgeries, type Hold } from "./check-case.ts";
 import { readEffects } from "./effects.ts";
 
@@ -26,6 +26,9 @@ type Outcome = Awaited<ReturnType<SendDelivery>>;
 
 /** How late a late event is, and how old the timestamp of a replay, in seconds. */
 export const lateSeconds = 20 * 60;
+
+/** The same in words. */
+export const late = `${lateSeconds / 60} minutes`;
 
 /** The longest time that an event waits for the next one, which is to overtake it. */
 export const latestOvertakenMs = 3_000;
@@ -288,7 +291,7 @@ function describeArrival(
   if (first === undefined || fault === null) return null;
   const name = `${first.type} ${first.id}`;
   const since = (earlier: Arrival, later: Arrival) => `${Math.round(later.at - earlier.at)} ms`;
-  if (fault === "event-late") return `${name} came ${lateSeconds / 60} minutes after it was made`;
+  if (fault === "event-late") return `${name} came ${late} after it was made`;
   if (fault === "event-order") {
     const other = arrivals.slice(0, arrivals.indexOf(first)).findLast(({ id }) => later.includes(id));
     return other === undefined

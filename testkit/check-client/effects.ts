@@ -1,6 +1,6 @@
 import { erc20Abi } from "viem";
-import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
-import type { Sandbox } from "../sandbox/create-sandbox.ts";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 
 /** The kinds of effects, in the order in which a purchase has them, each with its singular. */
 export const effectNames = {

@@ -1,7 +1,7 @@
-import type { KeptRequest } from "../sandbox/activity/request-log.ts";
-import type { Sandbox } from "../sandbox/create-sandbox.ts";
-import type { ApiFaultPoint } from "../server/http/faults/api-fault.ts";
-import { operations } from "../server/operations.ts";
+import type { KeptRequest } from "../../sandbox/activity/request-log.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { ApiFaultPoint } from "../../server/http/faults/api-fault.ts";
+import { operations } from "../../server/operations.ts";
 
 /** The operation of deliveries to the test receiver, which the sandbox sends itself. */
 const receiverOperation = "receiveNotification";
