@@ -1,5 +1,4 @@
-import { type Hex, isHash, type LocalAccount } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import type { Hex } from "viem";
 import { messageOf } from "../protocol/coded-error.ts";
 import type { Relayer } from "../relayer/relayer.ts";
 import type { KeyUse } from "../server/keys/key-ring.ts";
@@ -53,6 +52,7 @@ import type { TraceSubject } from "./trace/trace-view.ts";
 import { type TraceFiles, writeTrace } from "./trace/write-trace.ts";
 import type { TestWallets } from "./wallets/open-wallets.ts";
 import type { TestWallet } from "./wallets/test-wallet.ts";
+import { accountOf } from "./wallets/wallet.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, with one clock, one snapshot and one data directory. */
 export interface Sandbox extends AsyncDisposable {
@@ -393,7 +393,7 @@ function sandboxOf(
     faults,
     store,
     wallets: wallets.named,
-    openWallet: (privateKey) => wallets.open(accountOf(privateKey)),
+    openWallet: (privateKey) => wallets.open(accountOf("openWallet", privateKey)),
     given,
     reviewer: given.reviewer,
     deliverAll: async () => await given.deliveries.all(),
@@ -432,21 +432,4 @@ function sandboxOf(
 function requireFileName(method: string, file: unknown, example: string): string {
   if (typeof file === "string" && file !== "") return file;
   throw new SandboxError("argument_invalid", `${method} takes a file name. Pass one such as "${example}".`);
-}
-
-/** The account of a private key, which an error must not show. */
-function accountOf(privateKey: Hex): LocalAccount {
-  if (!isHash(privateKey))
-    throw new SandboxError(
-      "argument_invalid",
-      "openWallet takes a private key of 32 bytes. Pass 0x and 64 hex digits.",
-    );
-  try {
-    return privateKeyToAccount(privateKey);
-  } catch {
-    throw new SandboxError(
-      "argument_invalid",
-      "openWallet takes a private key from 1 to the order of secp256k1 less 1, as generatePrivateKey() of viem makes it.",
-    );
-  }
 }

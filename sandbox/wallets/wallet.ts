@@ -5,12 +5,14 @@ import {
   formatEther,
   type Hex,
   hexToNumber,
+  isHash,
   keccak256,
   type LocalAccount,
   size,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { AbortController } from "../../protocol/globals.ts";
 import { isAutomining } from "../../relayer/node/automine.ts";
@@ -368,5 +370,27 @@ export class Wallet {
         cause,
       });
     }
+  }
+}
+
+/**
+ * Returns the account of a private key, which an error must not show.
+ *
+ * @param caller - the function that was given it, for the message.
+ * @throws SandboxError argument_invalid
+ */
+export function accountOf(caller: string, privateKey: Hex): LocalAccount {
+  if (!isHash(privateKey))
+    throw new SandboxError(
+      "argument_invalid",
+      `${caller} takes a private key of 32 bytes. Pass 0x and 64 hex digits.`,
+    );
+  try {
+    return privateKeyToAccount(privateKey);
+  } catch {
+    throw new SandboxError(
+      "argument_invalid",
+      `${caller} takes a private key from 1 to the order of secp256k1 less 1, as generatePrivateKey() of viem makes it.`,
+    );
   }
 }

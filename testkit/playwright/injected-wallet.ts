@@ -142,8 +142,13 @@ export class InjectedWallet {
     });
   }
 
-  /** Selects another chain, by its id. */
+  /** Selects another chain, by its id. @throws SandboxError argument_invalid when it is not a whole number from 1. */
   async switchChain(chainId: number): Promise<void> {
+    if (!Number.isSafeInteger(chainId) || chainId < 1)
+      throw new SandboxError(
+        "argument_invalid",
+        `wallet.switchChain takes a chain id, a whole number from 1, not ${showValue(chainId)}. Pass one such as 1.`,
+      );
     await this.#selectChain(numberToHex(chainId));
   }
 

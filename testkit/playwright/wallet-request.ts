@@ -1,14 +1,14 @@
 import { type Hex, hexToString, isAddress, isHex, maxUint256, numberToHex, stringToHex } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { URL } from "../../protocol/globals.ts";
 import { readCall } from "../../protocol/read-call.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { knownMethods } from "../../sandbox/chain/rpc/methods/method-list.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
-import { Wallet } from "../../sandbox/wallets/wallet.ts";
+import { accountOf, Wallet } from "../../sandbox/wallets/wallet.ts";
 
 /**
  * An error that a wallet answers a page with. Its code is one of EIP-1193, EIP-1474 or EIP-3085: 4001 for a rejected request, 4100 for an
@@ -354,7 +354,12 @@ export function toWallet(caller: string, given: Wallet | WalletKey): Wallet {
       "argument_invalid",
       `${caller} takes a wallet of the sandbox, not ${showWithoutKeys(given)}. Pass sandbox.wallets.buyer, or { private_key, rpc_url }.`,
     );
-  return new Wallet(privateKeyToAccount(key.private_key), createChainClient(key.rpc_url));
+  if (!URL.canParse(key.rpc_url))
+    throw new SandboxError(
+      "argument_invalid",
+      `${caller} takes the URL of a chain RPC as rpc_url, not ${showValue(key.rpc_url)}. Pass urls.rpc of sandbox.json.`,
+    );
+  return new Wallet(accountOf(caller, key.private_key), createChainClient(key.rpc_url));
 }
 
 /** Shows a value without private keys: what is longer than an address is masked. */

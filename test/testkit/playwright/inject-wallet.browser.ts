@@ -293,6 +293,16 @@ describe("a page that uses ethers", () => {
     await expect(wallet.select({ private_key: key.private_key } as never)).rejects.toThrow(
       'not {"private_key":"0x…"}.',
     );
+    for (const [wrong, message] of [
+      [{ private_key: "0x12", rpc_url: urls.rpc }, "wallet.select takes a private key of 32 bytes."],
+      [{ private_key: key.private_key, rpc_url: "rpc" }, 'as rpc_url, not "rpc".'],
+    ] as const)
+      await expect(wallet.select(wrong)).rejects.toMatchObject({
+        code: "argument_invalid",
+        message: expect.stringContaining(message),
+      });
+    for (const chainId of [0, -1, 1.5, Number.NaN, 2 ** 53, "eth", undefined])
+      await expect(wallet.switchChain(chainId as never)).rejects.toMatchObject({ code: "argument_invalid" });
     expect(await call("ask", "eth_accounts", [])).toEqual([key.address]);
   });
 
