@@ -440,7 +440,8 @@ export class RequestAnswerer {
 
 const notRun: RpcError = {
   code: rpcErrorCodes.limitExceeded,
-  message: "Not run: the response to an earlier call of this request was too large. Ask for less at once.",
+  message:
+    "Not run: the response to an earlier call of this request could not be held. Ask for less at once.",
 };
 
 const undoneCall: RpcError = {

@@ -38,7 +38,7 @@ export class HeldAnswer {
     this.#count = count;
   }
 
-  /** Whether a response was too large to be added to the others. */
+  /** Whether a response could not be held: the other calls of the request would only keep Anvil busy. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -52,7 +52,12 @@ export class HeldAnswer {
         `The responses to one request may have ${largestAnswer} bytes together. Ask for less: fewer calls, blocks, logs or traces.`,
       );
     }
-    this.#count(bytes);
+    try {
+      this.#count(bytes);
+    } catch (error) {
+      this.#isFull = true;
+      throw error;
+    }
     this.#bytes += bytes;
   }
 

@@ -787,7 +787,7 @@ describe("the size of responses:", { tags: "thorough" }, () => {
       expect(error).toEqual({
         code: -32_005,
         message:
-          "Not run: the response to an earlier call of this request was too large. Ask for less at once.",
+          "Not run: the response to an earlier call of this request could not be held. Ask for less at once.",
       });
     expect(answers.at(-1)?.result).toBe("0x7a69");
   });

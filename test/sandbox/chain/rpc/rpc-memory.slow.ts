@@ -63,14 +63,14 @@ test("responses that their callers do not read are held up to a limit, and furth
   });
   // Five of about 60 MB: the last of them does not fit.
   for (let count = 0; count < 5; count += 1) unread.push(await post(batch(1_500)));
-  const [refused] = await answersTo(batch(1_500)).then((answers) =>
-    answers.filter(({ error }) => error !== undefined),
-  );
-  expect(refused?.error).toEqual({
-    code: -32_005,
-    message:
-      "The chain RPC holds 268435456 bytes of responses that their callers have not read. Read them, then send the request again.",
-  });
+  const refused = (await answersTo(batch(1_500))).flatMap(({ error }) => error ?? []);
+  expect(new Set(refused.map(({ code }) => code))).toEqual(new Set([-32_005]));
+  // After the first one, no more calls are run: six large batches together would keep Anvil busy for minutes.
+  expect([...new Set(refused.map(({ message }) => message))]).toEqual([
+    "The chain RPC holds 268435456 bytes of responses that their callers have not read. Read them, then send the request again.",
+    "Not run: the response to an earlier call of this request could not be held. Ask for less at once.",
+  ]);
+  expect(refused.filter(({ message }) => message.startsWith("The chain RPC")).length).toBeLessThan(50);
   for (const answer of unread.splice(0)) answer.destroy();
   const isAnswered = async () => (await answersTo(batch(1_500))).every(({ error }) => error === undefined);
   await expect.poll(isAnswered, { timeout: 100_000 }).toBe(true);
