@@ -75,6 +75,8 @@ function openRpcFront({
 }): RpcFront {
   const { anvil, client, request, clock, journal, impersonation, filters, gate: miningGate } = chain;
   const node = toNode(request);
+  const makeBlocks = async <T>(make: () => Promise<T>) =>
+    await (journal === null ? make() : journal.mine(make));
   const fronted: FrontedChain = {
     filters,
     follow: clock.follow,
@@ -82,14 +84,9 @@ function openRpcFront({
     interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
     async mineBy(run) {
       await awaitAutomine(node);
-      const answer = await miningGate.runShared(run);
-      await journal?.announce();
-      return answer;
+      return await makeBlocks(async () => await miningGate.runShared(run));
     },
-    async mine(blocks) {
-      await mineBlocks(client, blocks);
-      await journal?.announce();
-    },
+    mine: async (blocks) => await makeBlocks(async () => await mineBlocks(client, blocks)),
     reorg: async (params) => {
       await node("anvil_reorg", params);
     },

@@ -63,8 +63,8 @@ const mine = defineControl({
     for (const portion of portionsOf(blocks))
       await gate.runShared("POST /blocks of the control API", async () => {
         if (undone.aborted) throw undoneRequest();
-        await mineBlocks(client, portion);
-        await journal?.announce();
+        const make = async () => await mineBlocks(client, portion);
+        await (journal === null ? make() : journal.mine(make));
       });
     return { block_number: Number(await client.getBlockNumber({ cacheTime: 0 })) };
   },

@@ -47,6 +47,7 @@ export class ChainJournal implements ChainSource {
   /** The number of commits of the database with the records, and the number that is recorded. */
   #commits: number;
   #recordedCommits: number;
+  readonly #making = new Mutex();
   #isEnding = false;
 
   /** The storage of the clock's offset. */
@@ -116,6 +117,20 @@ export class ChainJournal implements ChainSource {
   async announce(): Promise<number> {
     this.#isBehind = true;
     return await this.#keepEffect();
+  }
+
+  /**
+   * Has blocks made, and resolves when they are durable. One caller after the other: while the journal reads the state of a block, Anvil must still have
+   * it, and it keeps that of the newest ones only.
+   *
+   * @throws NotDurableError
+   */
+  async mine<T>(make: () => Promise<T>): Promise<T> {
+    return await this.#making.runExclusive(async () => {
+      const made = await make();
+      await this.announce();
+      return made;
+    });
   }
 
   /** Records, with what happens next or at the end, how many commits the database with the records has. */
