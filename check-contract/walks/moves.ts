@@ -205,7 +205,8 @@ function changeAdmin(scene: WalkScene, choose: Choose): readonly Move[] {
     transfer(byOr(heir, choose), admin),
     accept(byOr(admin, choose)),
   ];
-  return moves.slice(0, 1 + choose(moves.length));
+  const begin = choose(moves.length);
+  return moves.slice(begin, begin + 1 + choose(moves.length));
 }
 
 /** Changes of allowances and of the token's blocklist. */
@@ -285,10 +286,13 @@ export function chooseMoves(scene: WalkScene, progress: Progress, choose: Choose
   if (kind > 10 && !choose.rarely() && choose(3) > 0) return [one()];
   const length = 1 + choose(4);
   if (kind < 5) return Array.from({ length }, () => next(index));
-  if (kind < 9)
-    return Array.from({ length }, () =>
+  if (kind < 9) {
+    const mixed = Array.from({ length }, () =>
       next(choose(2) === 0 ? choose(scene.purchases.length) : oneOf([index, ...begun], choose)),
     );
+    const place = choose(length + 1);
+    return choose(4) > 0 ? mixed : mixed.toSpliced(place, 0, ...enroll(scene, progress, choose));
+  }
   if (kind < 10) return [one()];
   if (kind < 11) return enroll(scene, progress, choose);
   if (kind === 11) {

@@ -98,6 +98,8 @@ const purchases: readonly (readonly [number, Merchant, Actor, Actor, boolean, bi
   [0, "other_merchant", "buyer", "beneficiary", true, 1n, "soon"],
   [2, "other_merchant", "buyer", "beneficiary", true, 10n, "late"],
   [0, "other_merchant", "buyer", "beneficiary", true, 20n, "late"],
+  // With the reference of the first one, and another salt.
+  [0, "other_merchant", "buyer", "beneficiary", true, 10n, "soon"],
 ];
 
 export const amounts = [1n, 4n, 5n, 6n, 10n, 12n] as const;
@@ -239,7 +241,7 @@ function signPurchase(
   const { id: programId, operator } = programs[program] ?? programs[0];
   const commitment: Commitment = {
     program: programId,
-    purchaseRef: hashId(`purchase ${index}`),
+    purchaseRef: hashId(`purchase ${index % 12}`),
     merchant: fixture.address(merchant),
     buyer: fixture.address(buyer),
     beneficiary: fixture.address(beneficiary),
@@ -249,7 +251,7 @@ function signPurchase(
     offerDeadline: BigInt(start + offer),
     payDeadline: BigInt(start + pay),
     claimDeadline: BigInt(start + claim),
-    salt: hashId("salt"),
+    salt: hashId(`salt ${index}`),
   };
   const id = hashCommitment(fixture.domain, commitment);
   const registrar = registrarOf(scene);

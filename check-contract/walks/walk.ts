@@ -30,8 +30,11 @@ export function walkOf(number: number, scene: WalkScene): Walk {
   const steps: WalkStep[] = [];
   let second = 1;
   const add = (moves: readonly Move[]) => {
-    for (const [index, move] of moves.entries())
+    for (const [index, move] of moves.entries()) {
       steps.push({ ...move, second, joins: wallets === "contracts" && index > 0 });
+      // A pause may last.
+      if (wallets === "keys" && move.call.function === "setPaused" && choose(2) === 0) second += choose(50);
+    }
   };
   add(scene.first);
   // Most walks begin with both merchants enrolled.

@@ -1,5 +1,5 @@
 import { dirtyWords, draws, etherTransfers, suffixes, withEther } from "./calldata-calls.ts";
-import { lateCalls } from "./late-calls.ts";
+import { lateCalls, otherOperatorCalls } from "./late-calls.ts";
 import { nearIds } from "./near-ids.ts";
 import { formerAdminCalls, otherAdminCalls } from "./other-admin-calls.ts";
 import { batches, batchLengths, payments, repeatedPayments, transfers } from "./payment-calls.ts";
@@ -60,6 +60,7 @@ export const table: readonly TableCall[] = [
   ...formerAdminCalls,
   ...wrongCallers,
   ...lateCalls,
+  ...otherOperatorCalls,
   ...openings,
   ...wideBounds,
   ...sameSecond,

@@ -33,12 +33,27 @@ export const lateCalls: readonly TableCall[] = lasting.flatMap(([only, calls]) =
   calls
     .filter((call) => call.second === undefined && call.only === undefined)
     .flatMap((call) =>
-      Object.entries(periods).map(([end, last]) => call.again(`${call.name} after ${end}`, last + 1, only)),
+      Object.entries(periods).map(([end, last]) =>
+        call.again(`${call.name} after ${end}`, only, { second: last + 1 }),
+      ),
     )
     .filter((call) => {
       const broken = brokenIn(only, call);
       return !broken.includes("DeadlinePassed") && !broken.includes("WrongCaller");
     }),
+);
+
+/** The limits of what an operator does, in states in which another one has followed it. */
+export const otherOperatorCalls: readonly TableCall[] = (
+  [
+    ["offer, program with another operator", [...offers, ...offerTerms, ...withdrawals]],
+    ["offer, paid, claimed, program with another operator", refunds],
+  ] as const
+).flatMap(([only, calls]) =>
+  calls
+    .filter(({ by, only: other }) => by === "operator" && other === undefined)
+    .map((call) => call.again(`${call.name}, by the operator after it`, only, { by: "other operator" }))
+    .filter((call) => brokenIn(only, call).length === 1),
 );
 
 function brokenIn(only: Only, call: TableCall): readonly string[] {

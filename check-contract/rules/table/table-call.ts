@@ -23,7 +23,13 @@ export interface TableCall {
   /** Whether the call is tried only while the funding is active and the program runs. */
   plainOnly?: true;
   /** The description of the only state in which the call is tried. */
-  only?: "offer, open" | "offer, paid" | "offer, paid, claimed" | "offer, expired";
+  only?:
+    | "offer, open"
+    | "offer, paid"
+    | "offer, paid, claimed"
+    | "offer, expired"
+    | "offer, program with another operator"
+    | "offer, paid, claimed, program with another operator";
   /** The rule that the call tries, if its function and its error do not name it: a sentence. */
   rule?: string;
   /** The errors of the rules that the call breaks in a state; it must revert with one of them, or succeed if there are none. */
@@ -41,9 +47,13 @@ export type Variant = Omit<TableCall, "broken">;
 /** All roles. */
 export const everyone = Object.keys(actors) as Role[];
 
-/** A call of the table that can be tried again under another name, in another second and one state only. */
+/** A call of the table that can be tried again under another name, in another second or by another role, and in one state only. */
 export interface DefinedCall extends TableCall {
-  again: (name: string, second: number, only: NonNullable<TableCall["only"]>) => DefinedCall;
+  again: (
+    name: string,
+    only: NonNullable<TableCall["only"]>,
+    changes: { second?: number; by?: Role },
+  ) => DefinedCall;
 }
 
 /** Returns the calls of one function, which has these rules. */
@@ -55,7 +65,7 @@ export function define<V extends Variant>(
     ...variant,
     broken: (state) =>
       Object.entries(rules(state, variant)).flatMap(([error, isBroken]) => (isBroken ? [error] : [])),
-    again: (name, second, only) => defineOne({ ...variant, name, second, only }),
+    again: (name, only, changes) => defineOne({ ...variant, ...changes, name, only }),
   });
   return variants.map(defineOne);
 }
