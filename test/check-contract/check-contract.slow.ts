@@ -603,7 +603,7 @@ test("a call that differs in some states is named once, with the plainest of the
 
 test("the calls after one that differs do not run, since they start from another state", () => {
   const { results, not_run } = reportOf("MissingDeadline");
-  expect(results.length + not_run).toBe(3 + inStates + compared + tried.length);
+  expect(results.length + not_run).toBe(4 + inStates + compared + tried.length);
   expect(compared - results.filter(({ suite }) => suite.startsWith("calls:")).length).toBe(5);
 });
 
