@@ -206,10 +206,13 @@ export class ChainUnavailableError extends CodedError<"rpc_unavailable"> {
 
 /** The chain has moved away from the block that a request has read at. The request starts over. */
 export class ChainMovedError extends ChainUnavailableError {
-  constructor() {
-    super("The chain reorganized while it was read; ask again.");
+  constructor(message = "The chain reorganized while it was read; ask again.") {
+    super(message);
   }
 }
+
+/** The node contradicts itself about one block, as Anvil does from the execution of the next one until that is on the chain. The request starts over. */
+export class ContradictionError extends ChainMovedError {}
 
 /** The node serves another chain than the one that the service was started on. */
 export class ChainMismatchError extends CodedError<"chain_mismatch"> {

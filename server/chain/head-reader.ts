@@ -8,7 +8,7 @@ import {
   TransactionReceiptNotFoundError,
 } from "viem";
 import { causesOf } from "../../protocol/coded-error.ts";
-import { type BlockPoint, ChainUnavailableError } from "./chain-reader.ts";
+import { type BlockPoint, ChainUnavailableError, ContradictionError } from "./chain-reader.ts";
 
 /** The number of times that a read starts over when the chain changed under it. */
 const headRetries = 3;
@@ -122,6 +122,7 @@ export class HeadReader implements Heads {
       }
       if (place === "gone") continue;
       if (!("error" in outcome)) return outcome.value;
+      if (outcome.error instanceof ContradictionError && tries + 1 < headRetries) continue;
       if (!(isFree && place === "older" && isStateGone(outcome.error))) throw outcome.error;
     }
     throw new ChainUnavailableError("The chain changed each time that it was read; ask again.");

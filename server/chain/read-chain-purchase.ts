@@ -5,7 +5,7 @@ import {
   type BlockPoint,
   type ChainFunding,
   type ChainPurchase,
-  ChainUnavailableError,
+  ContradictionError,
 } from "./chain-reader.ts";
 import { type DeployedNode, readNextTime, unlessZero } from "./deployed-node.ts";
 import { toObservedLog } from "./observe-transaction.ts";
@@ -132,12 +132,12 @@ function assertAddUp(id: Hex, payments: readonly DecodedLog[], paid: bigint): vo
   for (const { fields } of payments) {
     total += BigInt(String(fields["amount"]));
     if (fields["paidTotal"] !== total.toString())
-      throw new ChainUnavailableError(
+      throw new ContradictionError(
         `A payment log of ${id} says that ${String(fields["paidTotal"])} is paid; the logs up to it add up to ${total}. ${whoIsWrong}`,
       );
   }
   if (total !== paid)
-    throw new ChainUnavailableError(
+    throw new ContradictionError(
       `The payment logs of ${id} add up to ${total}, and ${paid} are paid. ${whoIsWrong}`,
     );
 }
