@@ -18,7 +18,7 @@ export interface Walk {
 }
 
 /** The number of walks that are tried. */
-export const walkCount = 500;
+export const walkCount = 400;
 
 /** The number of steps after which a walk ends. */
 const longest = 60;
