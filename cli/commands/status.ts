@@ -42,7 +42,7 @@ export function statusCommand(terminal: Terminal): Command {
       "--wait",
       "first wait until a sandbox runs, and its API, store, relayer and node respond, or until no sandbox of the pool is being prepared",
     )
-    .addOption(timeoutOption("with --wait, the longest time to wait"))
+    .addOption(timeoutOption("with --wait, the longest time to wait", 1))
     .addOption(jsonOption("print JSON on one line"))
     .action(async (flags: StatusFlags) => {
       if (flags.wait) await waitUntilHealthy(flags);

@@ -95,11 +95,12 @@ test.each(["-1", "1.5", "1e9", "", "abc", `${2n ** 256n}`])(
 );
 
 test.each([
-  ["status", "25d", 0],
+  ["status", "25d", 1],
+  ["status", "0s", 1],
   ["stop", "999999999d", 0],
   ["check-client", "0s", 1],
   ["check-client", "25d", 1],
-])("%s refuses a timeout of %s, which no timer can wait", async (command, timeout, least) => {
+])("%s refuses a timeout of %s, which is too short or which no timer can wait", async (command, timeout, least) => {
   expect((await tryCli([command, "--timeout", timeout])).stderr).toContain(
     `argument '${timeout}' is invalid. It must be a duration from ${least}s to 24d.`,
   );
