@@ -73,6 +73,8 @@ export type Preparation =
   | "a transfer of the admin to itself"
   | "a withdrawn transfer of the admin"
   | "a transfer of the admin, which is the operator"
+  | "a transfer of the admin, and longer bounds"
+  | "a transfer of the admin, and of another program's"
   | "the acceptance of another admin"
   | "the end of the bounds"
   | "longer bounds"
@@ -231,7 +233,8 @@ function termsChanges(scene: Scene) {
 }
 
 /** The calls by which another wallet may become the admin, or does. */
-function adminChanges({ registrar, program, terms, fixture }: Scene) {
+function adminChanges(scene: Scene) {
+  const { registrar, program, terms, fixture } = scene;
   const stranger = fixture.address(actors.stranger);
   const transferTo = (newAdmin: Address): Change => ({
     by: "admin",
@@ -247,6 +250,14 @@ function adminChanges({ registrar, program, terms, fixture }: Scene) {
     "a transfer of the admin, which is the operator": [
       { by: "admin", call: setBoundsCall(registrar, program, ownTerms) },
       transfer,
+    ],
+    "a transfer of the admin, and longer bounds": [
+      transfer,
+      ...setTerms(scene, { bounds: { ...terms().bounds, validUntil: scene.start + ends.newFunding } }),
+    ],
+    "a transfer of the admin, and of another program's": [
+      transfer,
+      { by: "other operator", call: transferAdminCall(registrar, hashId("prg_operator"), stranger) },
     ],
     "the acceptance of another admin": [
       transfer,

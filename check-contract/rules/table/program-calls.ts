@@ -268,6 +268,8 @@ const namedAfter: { readonly [P in Preparation]?: Role } = {
   "a transfer of the admin to another wallet": "beneficiary",
   "a transfer of the admin to itself": "admin",
   "a transfer of the admin, which is the operator": "stranger",
+  "a transfer of the admin, and longer bounds": "stranger",
+  "a transfer of the admin, and of another program's": "stranger",
 };
 
 /** The calls by which another wallet becomes the admin. */
@@ -288,6 +290,8 @@ export const handovers = define<Variant & { elsewhere?: true }>(
         ["admin", "a transfer of the admin to itself"],
         ["stranger", "a withdrawn transfer of the admin"],
         ["stranger", "a transfer of the admin, which is the operator"],
+        ["stranger", "a transfer of the admin, and longer bounds"],
+        ["stranger", "a transfer of the admin, and of another program's"],
         ["stranger", "the acceptance of another admin"],
       ] as const
     ).map(([by, after]) => ({
