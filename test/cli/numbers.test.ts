@@ -100,8 +100,11 @@ test.each([
   ["stop", "999999999d", 0],
   ["check-client", "0s", 1],
   ["check-client", "25d", 1],
-])("%s refuses a timeout of %s, which is too short or which no timer can wait", async (command, timeout, least) => {
-  expect((await tryCli([command, "--timeout", timeout])).stderr).toContain(
-    `argument '${timeout}' is invalid. It must be a duration from ${least}s to 24d.`,
-  );
-});
+])(
+  "%s refuses a timeout of %s, which is too short or which no timer can wait",
+  async (command, timeout, least) => {
+    expect((await tryCli([command, "--timeout", timeout])).stderr).toContain(
+      `argument '${timeout}' is invalid. It must be a duration from ${least}s to 24d.`,
+    );
+  },
+);
