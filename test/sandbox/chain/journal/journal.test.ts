@@ -12,6 +12,7 @@ import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { asOtherUser } from "../../../as-other-user.ts";
 import { cli } from "../../../cli/program.ts";
 import { runCli } from "../../../cli/run-cli.ts";
+import { rpcOf } from "../../../end-to-end/rpc.ts";
 import { readLines, writeSnapshot } from "../../../kit/store-lines.ts";
 import { holdDisk } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
@@ -162,6 +163,20 @@ test("a reorg that would remove the block of the chain's epoch is refused, and t
     await using second = await createSandbox({ ...options, mode: "live" });
     expect(second.chain.resumed).toBe(true);
   }
+});
+
+test("writes continue after many callers have mined at once behind a reorg that placed a transaction", {
+  tags: "thorough",
+}, async () => {
+  await using sandbox = await createSandbox({ dataDirectory: join(await temporaryFolder(), "sandbox") });
+  const rpc = rpcOf(sandbox.description);
+  const { address } = sandbox.wallets.stranger;
+  await rpc("anvil_mine", "0x10");
+  await rpc("anvil_reorg", 5, [[{ from: address, to: address }, 1]]);
+  // More than the 128 blocks whose state Anvil keeps.
+  await Promise.all(Array.from({ length: 12 }, async () => await rpc("anvil_mine", "0x64")));
+  const { purchase } = await sandbox.given.purchase({ state: "paid" });
+  expect(purchase.status).toBe("active");
 });
 
 test("files that a killed replacement left next to the directory are removed by the next start", {
