@@ -19,6 +19,7 @@ import { hashId } from "../../protocol/values/id.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import {
   amounts,
+  callers,
   ends,
   fundings,
   type Move,
@@ -60,16 +61,7 @@ function oneOf<T>(list: readonly T[], choose: Choose): T {
 
 /** Usually the right account, and sometimes any other. */
 function byOr(right: Actor, choose: Choose): Actor {
-  const anyone = [
-    "deployer",
-    "operator",
-    "other_merchant",
-    "buyer",
-    "beneficiary",
-    "other_buyer",
-    "stranger",
-  ] as const;
-  return choose.rarely() ? oneOf(anyone, choose) : right;
+  return choose.rarely() ? oneOf(callers, choose) : right;
 }
 
 /** The calls that put a purchase on chain: an offer or a registration, rarely with another signature. */

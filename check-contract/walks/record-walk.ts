@@ -3,12 +3,11 @@ import { type Address, encodeFunctionData, type Hex } from "viem";
 import { contractWalletAbi } from "../adversary-abi.ts";
 import type { RecordedCall } from "../calls/call-recorder.ts";
 import { decodeView, describeLog } from "../fixture/effects.ts";
-import type { Actor } from "../fixture/fixture-chain.ts";
 import { brokenBound, revertText } from "../fixture/revert-text.ts";
 import { type SimulatedCall, type SimulatedResult, simulate } from "../fixture/simulate.ts";
 import { type View, viewOf } from "../rules/views.ts";
 import type { Walk, WalkStep } from "./walk.ts";
-import type { WalkScene } from "./walk-scene.ts";
+import { callers, type WalkScene } from "./walk-scene.ts";
 
 /** A transaction of a walk, and its outcome. */
 interface WalkTransaction {
@@ -28,16 +27,6 @@ const outsider: Address = "0x00000000000000000000000000000000000a11ce";
 /** A contract that has several wallets make calls in one transaction. */
 const caller: Address = "0x0000000000000000000000000000000000070937";
 
-const actors: readonly Actor[] = [
-  "deployer",
-  "operator",
-  "other_merchant",
-  "buyer",
-  "beneficiary",
-  "other_buyer",
-  "stranger",
-];
-
 /** Makes the calls of a walk, and reads the views after the last one. */
 export async function recordWalk({ wallets, steps }: Walk, scene: WalkScene): Promise<WalkRecording> {
   const { fixture, start, walletCode } = scene;
@@ -46,7 +35,7 @@ export async function recordWalk({ wallets, steps }: Walk, scene: WalkScene): Pr
   const time = calls.at(-1)?.time ?? start;
   const to = fixture.contracts.registrar;
   const reads = viewsOf(scene).map(({ data }) => ({ from: outsider, to, data, time }));
-  const coded = wallets === "keys" ? [] : [caller, ...actors.map((actor) => fixture.address(actor))];
+  const coded = wallets === "keys" ? [] : [caller, ...callers.map((actor) => fixture.address(actor))];
   const overrides = Object.fromEntries(coded.map((address) => [address, { code: walletCode }]));
   const results = await simulate(fixture, [...calls, ...reads], overrides);
   return {

@@ -26,6 +26,17 @@ export interface Move {
   call: Pick<Call, "to" | "data" | "function">;
 }
 
+/** The wallets that make the calls. */
+export const callers: readonly Actor[] = [
+  "deployer",
+  "operator",
+  "other_merchant",
+  "buyer",
+  "beneficiary",
+  "other_buyer",
+  "stranger",
+];
+
 /** A merchant's wallet in a walk. */
 type Merchant = "other_merchant" | "stranger";
 
